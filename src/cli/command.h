@@ -1,0 +1,44 @@
+// What a sub-command is to the program: a function that declares it. One file each, one line each
+// in the table of commands.cpp.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+
+namespace CLI {
+class App;
+}
+
+namespace rondo {
+
+/// Adds a sub-command to `app`. Its callback does the work and stores the exit status in `status`,
+/// which outlives the parsing.
+using DeclareCommand = void (*)(CLI::App& app, int& status);
+
+/// All sub-commands, in the order of the help.
+std::span<const DeclareCommand> commands();
+
+/// The command line as it was typed, for records.
+void set_command_line(int argc, char** argv);
+const std::string& command_line();
+
+/// Prints one JSON object on stdout.
+void print_json(const Json& json);
+/// Prints text on stdout.
+void print_text(const std::string& text);
+
+void declare_info(CLI::App& app, int& status);
+void declare_train(CLI::App& app, int& status);
+void declare_eval(CLI::App& app, int& status);
+void declare_forward(CLI::App& app, int& status);
+void declare_baselines(CLI::App& app, int& status);
+void declare_report(CLI::App& app, int& status);
+void declare_status(CLI::App& app, int& status);
+void declare_data(CLI::App& app, int& status);
+void declare_quickstart(CLI::App& app, int& status);
+void declare_docs(CLI::App& app, int& status);
+
+}  // namespace rondo

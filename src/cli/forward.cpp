@@ -1,0 +1,58 @@
+// `rondo forward`: one forward pass to a file.
+#include "eval/forward.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "nlohmann/json.hpp"
+
+namespace rondo {
+namespace {
+
+struct ForwardArguments {
+  std::string model, tokens, out;
+  std::int64_t loops = 0;
+  bool best = false, json = false, loops_given = false;
+};
+
+void run_forward(const ForwardArguments& arguments) {
+  const auto tokens = parse_integers(arguments.tokens, "--tokens");
+  const auto opened = open_model(arguments.model, arguments.best);
+  const auto loops = arguments.loops_given ? arguments.loops : opened.stored.config.loops.forward;
+  const auto result = write_forward(opened.stored, tokens, loops, arguments.out);
+  const Json loss = result.loss_nats ? Json(*result.loss_nats) : Json();
+  if (arguments.json) return print_json({{"path", arguments.out}, {"loss_nats", loss}});
+  print_text(result.loss_nats ? fmt::format("{}\t{:.6f} nats", arguments.out, *result.loss_nats)
+                              : arguments.out);
+}
+
+}  // namespace
+
+void declare_forward(CLI::App& app, int&) {
+  auto arguments = std::make_shared<ForwardArguments>();
+  auto* command =
+      app.add_subcommand("forward", "Write one forward pass (logits, states) to a file");
+  command->add_option("MODEL", arguments->model, "a run, a checkpoint or a .safetensors file")
+      ->required();
+  command->add_option("--tokens", arguments->tokens, "token ids: 1,2,3")->required();
+  auto* loops = command->add_option("--loops", arguments->loops,
+                                    "loops to run; default: loops.forward of the model");
+  command->add_option("--out", arguments->out, "safetensors file to write")->required();
+  command->add_flag("--best", arguments->best,
+                    "of a run, the checkpoint of lowest validation loss");
+  command->add_flag("--json", arguments->json, "print one JSON object");
+  command->footer(
+      "Writes logits [T, V] and states [r + 1, T, D], fp32: the state before the first loop and "
+      "after\n"
+      "each, before the coda.\n"
+      "Example: rondo forward runs/a --tokens 72,101,108,108,111 --loops 8 --out pass.safetensors");
+  command->callback([arguments, loops] {
+    arguments->loops_given = loops->count() > 0;
+    run_forward(*arguments);
+  });
+}
+
+}  // namespace rondo

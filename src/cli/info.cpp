@@ -1,0 +1,61 @@
+// `rondo info`: counts and costs of a recipe or a model, without running it.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "base/error.h"
+#include "base/shipped.h"
+#include "cli/command.h"
+#include "config/recipe.h"
+#include "cost/describe.h"
+#include "eval/open_model.h"
+#include "nlohmann/json.hpp"
+
+namespace rondo {
+namespace {
+
+struct InfoArguments {
+  std::string target;
+  Overrides set;
+  bool json = false, keys = false;
+};
+
+/// The config that `target` stands for: a recipe, a run, a checkpoint or a weights file.
+Config find_config(const InfoArguments& arguments) {
+  const fs::path path = find_shipped(arguments.target);
+  if (path.extension() == ".toml" || fs::exists(path / "config.toml"))
+    return read_recipe(path.string(), arguments.set);
+  require(fs::exists(path), "{}: no such recipe or model", arguments.target);
+  const auto file = find_weights(path);
+  const auto metadata = read_safetensors_metadata(file);
+  const auto found = metadata.find("rondo.config");
+  require(found != metadata.end(), "{}: no rondo.config in its metadata", file.string());
+  return parse_recipe(found->second, file.string(), arguments.set);
+}
+
+void run_info(const InfoArguments& arguments) {
+  if (arguments.keys) return print_text(recipe_reference());
+  require(!arguments.target.empty(), "info: no RECIPE or MODEL given; see `rondo info --help`");
+  const auto config = find_config(arguments);
+  if (arguments.json) return print_json(describe(config));
+  print_text(describe_text(config));
+}
+
+}  // namespace
+
+void declare_info(CLI::App& app, int&) {
+  auto arguments = std::make_shared<InfoArguments>();
+  auto* command =
+      app.add_subcommand("info", "Count and cost a recipe or a model without running it");
+  command->add_option("RECIPE|MODEL", arguments->target,
+                      "a recipe, a run, a checkpoint or a .safetensors file");
+  command->add_option("--set", arguments->set, "override a key: --set loops.forward=8")
+      ->allow_extra_args(false);
+  command->add_flag("--keys", arguments->keys, "list every recipe key with default and meaning");
+  command->add_flag("--json", arguments->json, "print one JSON object");
+  command->footer(
+      "Example: rondo info recipes/looped-4x4.toml --set loops.backward=2\n"
+      "Reads no data. FLOPs per token are matrix products; the formula is printed with its terms.");
+  command->callback([arguments] { run_info(*arguments); });
+}
+
+}  // namespace rondo

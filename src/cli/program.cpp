@@ -1,0 +1,30 @@
+// Declaring the command line.
+#include "cli/program.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/version.h"
+#include "cli/command.h"
+
+namespace rondo {
+
+void declare_program(CLI::App& app, int& status) {
+  app.name("rondo");
+  app.description("Trains, evaluates and compares looped transformers.");
+  app.set_version_flag("--version", fmt::format("rondo {}", kVersion));
+  app.require_subcommand(1);
+  app.failure_message(CLI::FailureMessage::simple);
+  app.footer(
+      "Examples:\n"
+      "  rondo quickstart                                 what looping does, in four minutes\n"
+      "  rondo train recipes/looped-4x4.toml --out runs/a  train one model\n"
+      "  rondo report runs/a                              its page\n"
+      "`rondo COMMAND --help` says more about a command. Results go to stdout, the rest to "
+      "stderr;\n"
+      "exit status 0 done, 1 the work failed, 2 bad usage, config or input.");
+  for (const auto declare : commands()) declare(app, status);
+}
+
+}  // namespace rondo

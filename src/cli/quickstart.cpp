@@ -1,0 +1,136 @@
+// `rondo quickstart`: what looping does, on real text, in a few minutes.
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <memory>
+
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "base/shipped.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "config/recipe.h"
+#include "cost/flops.h"
+#include "nlohmann/json.hpp"
+#include "record/table.h"
+#include "report/report.h"
+#include "train/seeds.h"
+
+namespace rondo {
+namespace {
+
+/// One of the compared models: the quickstart recipe with these keys changed.
+struct Variant {
+  const char* name;
+  Overrides set;
+  const char* why;
+};
+
+const std::vector<Variant>& variants() {
+  static const std::vector<Variant> list = {
+      {"plain",
+       {"loops.forward=1", "loops.backward=1", "model.injection=none", "model.loop_norm=false"},
+       "four layers, each used once: the reference"},
+      {"looped-2x2",
+       {"loops.forward=2", "loops.backward=2"},
+       "the same layers, the middle two run twice"},
+      {"looped-4x4", {"loops.forward=4", "loops.backward=4"}, "run four times"},
+      {"truncated-4x2",
+       {"loops.forward=4", "loops.backward=2"},
+       "run four times, the gradient through the last two only"},
+  };
+  return list;
+}
+
+struct QuickstartArguments {
+  std::string out = "runs/quickstart";
+  bool fast = false, resume = false, json = false;
+};
+
+/// The variant's recipe, its steps chosen so that all variants spend the plain model's training
+/// FLOPs.
+Config variant_config(const Variant& variant, const std::string& recipe, const Overrides& common,
+                      double budget) {
+  auto set = common;
+  set.insert(set.end(), variant.set.begin(), variant.set.end());
+  const auto config = read_recipe(recipe, set);
+  if (budget == 0) return config;
+  const double per_step = flops_per_token(config).train_matmul *
+                          static_cast<double>(config.train.batch * config.data.sequence_length);
+  set.push_back(fmt::format("train.steps={}", std::llround(budget / per_step)));
+  return read_recipe(recipe, set);
+}
+
+double training_flops(const Config& config) {
+  return flops_per_token(config).train_matmul *
+         static_cast<double>(config.train.batch * config.data.sequence_length * config.train.steps);
+}
+
+void explain(const QuickstartArguments& arguments, const Config& plain) {
+  log("Four models of {} parameters' width learn to predict textbook text byte by byte. Each gets "
+      "the",
+      plain.model.d_model);
+  log("same training compute ({} FLOPs): who loops more sees less text. Then each runs at other "
+      "loop",
+      si(training_flops(plain)));
+  log("counts than it was trained with. Two seeds each{}; the runs and the page go to {}.",
+      arguments.fast ? ", in the short form of one minute" : "", arguments.out);
+}
+
+void run_quickstart(const QuickstartArguments& arguments, int& status) {
+  const auto recipe = find_shipped("recipes/quickstart.toml").string();
+  Overrides common;
+  if (arguments.fast) common = {"train.steps=60", "train.warmup_steps=10"};
+  const auto plain = variant_config(variants().front(), recipe, common, 0);
+  const double budget = training_flops(plain);
+  explain(arguments, plain);
+
+  const std::vector<std::int64_t> seeds = {42, 43};
+  std::vector<RunRecord> runs;
+  for (const auto& variant : variants()) {
+    log("\n{}: {}", variant.name, variant.why);
+    const auto config = variant_config(variant, recipe, common, budget);
+    const auto done = train_seeds(config, seeds,
+                                  {.out = fs::path(arguments.out) / variant.name,
+                                   .resume = arguments.resume,
+                                   .init = {},
+                                   .command = command_line(),
+                                   .label = {}});
+    if (done.interrupted || done.failed) {
+      log("stopped; `rondo quickstart --out {} --resume` goes on", arguments.out);
+      status = done.interrupted ? interrupt_exit_status() : 1;
+      return;
+    }
+    for (const auto& dir : done.dirs) runs.push_back(read_run(dir));
+  }
+  const auto table = make_run_table(std::move(runs));
+  const std::vector<fs::path> dirs = {fs::path(arguments.out)};
+  const auto page = report::write_report(dirs, {});
+  if (arguments.json) {
+    auto json = to_json(table);
+    json["path"] = page.string();
+    return print_json(json);
+  }
+  log("");
+  print_text(to_text(table).aligned());
+  for (const auto& warning : table.warnings) log("note: {}", warning);
+  log("\nThe page with loss curves and depth sweeps: {}", page.string());
+  log("Next: rondo info recipes/quickstart.toml; rondo train recipes/looped-4x4.toml --out "
+      "runs/mine");
+}
+
+}  // namespace
+
+void declare_quickstart(CLI::App& app, int& status) {
+  auto arguments = std::make_shared<QuickstartArguments>();
+  auto* command =
+      app.add_subcommand("quickstart", "Train four small models and see what looping does");
+  command->add_option("--out", arguments->out, "folder for runs and page; default runs/quickstart");
+  command->add_flag("--fast", arguments->fast, "one minute instead of four");
+  command->add_flag("--resume", arguments->resume, "go on with an interrupted quickstart");
+  command->add_flag("--json", arguments->json, "print one JSON object");
+  command->footer("Example: rondo quickstart");
+  command->callback([arguments, &status] { run_quickstart(*arguments, status); });
+}
+
+}  // namespace rondo

@@ -1,0 +1,100 @@
+// The settings of a run. Each struct lists its fields once, with range and meaning; reading,
+// writing, help, comparing and hashing are visitors over that list (visit.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "config/enums.h"
+#include "config/model_config.h"
+#include "config/range.h"
+#include "config/train_config.h"
+
+namespace rondo {
+
+/// How often the core runs, and how far back its gradient goes.
+struct LoopsConfig {
+  std::int64_t forward = 4;
+  std::int64_t backward = 4;
+  Sampler sampler = Sampler::kFixed;
+  std::int64_t max = 0;
+  bool recompute = false;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("forward", self.forward, kLoops, "loops run in training, T; the mean when sampled");
+    visit("backward", self.backward, kNotNegative,
+          "last loops that are back-propagated, B; 0 = all");
+    visit("sampler", self.sampler, "law of the loops of a step");
+    visit("max", self.max, kNotNegative, "cap on a drawn T; 0 = 4 forward");
+    visit("recompute", self.recompute,
+          "keep only the state before each loop and run the loop again in the backward pass");
+  }
+};
+
+/// What is read, how it is cut, and which part is held out.
+struct DataConfig {
+  DataSource source = DataSource::kText;
+  std::string path = "data/textbooks";
+  std::string tokenizer = "bytes";
+  std::int64_t sequence_length = 256;
+  std::string validation = "0.05";
+  std::int64_t validation_tokens = 65536;
+  bool document_mask = false;
+  std::uint64_t seed = 20260914;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("source", self.source, "text files or token shards");
+    visit("path", self.path, "a file or a folder");
+    visit("tokenizer", self.tokenizer, "bytes: the 256 byte values");
+    visit("sequence_length", self.sequence_length, kPositive, "tokens predicted per sequence");
+    visit("validation", self.validation, "share of the documents held out, or a path of their own");
+    visit(
+        "validation_tokens", self.validation_tokens, kNotNegative,
+        "tokens used by validations while training, spread evenly over the held-out ones; 0 = all");
+    visit("document_mask", self.document_mask, "attention stays inside a document");
+    visit("seed", self.seed, "order of the training sequences");
+  }
+};
+
+/// How the machine is used.
+struct EngineConfig {
+  std::int64_t threads = 0;
+  bool fused = true;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("threads", self.threads, kNotNegative, "threads; 0 = all cores");
+    visit("fused", self.fused, "fused attention; false = composed from single operations");
+  }
+};
+
+/// A whole recipe.
+struct Config {
+  std::uint64_t seed = 42;
+  Size size = Size::kS;
+  ModelConfig model;
+  LoopsConfig loops;
+  DataConfig data;
+  TrainConfig train;
+  EngineConfig engine;
+
+  /// The fields outside every section.
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("seed", self.seed, "initialisation; the order of the data has its own seed");
+    visit("size", self.size, "dial for width, heads, layers and learning rate; explicit keys win");
+  }
+  /// The sections by name.
+  template <typename Self, typename Visit>
+  static void sections(Self& self, Visit&& visit) {
+    visit("model", self.model);
+    visit("loops", self.loops);
+    visit("data", self.data);
+    visit("train", self.train);
+    visit("engine", self.engine);
+  }
+};
+
+}  // namespace rondo

@@ -1,0 +1,78 @@
+// The enumerations of a recipe. An enumerator is written in TOML as the word in its table here.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace rondo {
+
+enum class Size { kXs, kS, kM, kL, kXl };
+enum class ModelKind { kLooped };
+enum class QkNorm { kNone, kPlain, kGain };
+enum class QkNormOrder { kAfterRope, kBeforeRope };
+enum class RopeScaling { kNone, kLlama3 };
+enum class Init { kNormal, kScaled, kUniform };
+enum class StateInit { kPrelude, kZero, kNormal };
+enum class Injection { kNone, kScalar, kChannel, kResidualChannel, kDense };
+enum class InjectionInit { kState, kInput };
+enum class Sampler { kFixed, kPoissonLognormal, kUniform };
+enum class DataSource { kText, kTokens };
+enum class OptimizerKind { kAdamw };
+enum class ScheduleKind { kCosine, kWsd, kLinear, kConstant };
+enum class Precision { kAuto, kFp32, kBf16 };
+enum class DeviceKind { kCpu, kCuda };
+
+/// The words of an enumeration, in the order of its enumerators.
+template <typename Enum>
+inline constexpr std::array<std::string_view, 0> kWords{};
+
+template <>
+inline constexpr std::array kWords<Size> = std::to_array<std::string_view>({"xs", "s", "m", "l",
+                                                                            "xl"});
+template <>
+inline constexpr std::array kWords<ModelKind> = std::to_array<std::string_view>({"looped"});
+template <>
+inline constexpr std::array kWords<QkNorm> = std::to_array<std::string_view>({"none", "plain",
+                                                                              "gain"});
+template <>
+inline constexpr std::array kWords<QkNormOrder> = std::to_array<std::string_view>({"after-rope",
+                                                                                   "before-rope"});
+template <>
+inline constexpr std::array kWords<RopeScaling> = std::to_array<std::string_view>({"none",
+                                                                                   "llama3"});
+template <>
+inline constexpr std::array kWords<Init> = std::to_array<std::string_view>({"normal", "scaled",
+                                                                            "uniform"});
+template <>
+inline constexpr std::array kWords<StateInit> = std::to_array<std::string_view>({"prelude", "zero",
+                                                                                 "normal"});
+template <>
+inline constexpr std::array kWords<Injection> =
+    std::to_array<std::string_view>({"none", "scalar", "channel", "residual-channel", "dense"});
+template <>
+inline constexpr std::array kWords<InjectionInit> = std::to_array<std::string_view>({"state",
+                                                                                     "input"});
+template <>
+inline constexpr std::array kWords<Sampler> =
+    std::to_array<std::string_view>({"fixed", "poisson-lognormal", "uniform"});
+template <>
+inline constexpr std::array kWords<DataSource> = std::to_array<std::string_view>({"text",
+                                                                                  "tokens"});
+template <>
+inline constexpr std::array kWords<OptimizerKind> = std::to_array<std::string_view>({"adamw"});
+template <>
+inline constexpr std::array kWords<ScheduleKind> =
+    std::to_array<std::string_view>({"cosine", "wsd", "linear", "constant"});
+template <>
+inline constexpr std::array kWords<Precision> = std::to_array<std::string_view>({"auto", "fp32",
+                                                                                 "bf16"});
+template <>
+inline constexpr std::array kWords<DeviceKind> = std::to_array<std::string_view>({"cpu", "cuda"});
+
+/// The TOML word of an enumerator.
+template <typename Enum>
+constexpr std::string_view word(Enum value) {
+  return kWords<Enum>[static_cast<std::size_t>(value)];
+}
+
+}  // namespace rondo

@@ -1,0 +1,71 @@
+// The section [model] of a recipe.
+#pragma once
+
+#include <cstdint>
+
+#include "config/enums.h"
+#include "config/range.h"
+
+namespace rondo {
+
+/// Shape and wiring of the model. A plain transformer is a looped one with `loops.forward = 1`,
+/// injection "none" and `loop_norm = false`.
+struct ModelConfig {
+  ModelKind kind = ModelKind::kLooped;
+  std::int64_t d_model = 256;
+  std::int64_t heads = 4;
+  std::int64_t kv_heads = 0;
+  std::int64_t head_dim = 0;
+  std::int64_t d_ff = 0;
+  QkNorm qk_norm = QkNorm::kNone;
+  QkNormOrder qk_norm_order = QkNormOrder::kAfterRope;
+  double rope_base = 10000.0;
+  RopeScaling rope_scaling = RopeScaling::kNone;
+  double norm_eps = 1e-5;
+  Init init = Init::kNormal;
+  bool tied_head = false;
+  double logit_scale = 1.0;
+  double logit_softcap = 0.0;
+  std::int64_t vocab = 0;
+  std::int64_t prelude_layers = 1;
+  std::int64_t core_layers = 2;
+  std::int64_t coda_layers = 1;
+  StateInit state_init = StateInit::kPrelude;
+  double state_std = 1.0;
+  Injection injection = Injection::kDense;
+  InjectionInit injection_init = InjectionInit::kState;
+  bool loop_norm = true;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("kind", self.kind, "the family of models");
+    visit("d_model", self.d_model, kPositive, "width D of the residual stream");
+    visit("heads", self.heads, kPositive, "query heads H");
+    visit("kv_heads", self.kv_heads, kNotNegative, "key/value heads G; 0 = heads");
+    visit("head_dim", self.head_dim, kNotNegative, "head width K; 0 = d_model / heads");
+    visit("d_ff", self.d_ff, kNotNegative, "feed-forward width F; 0 = 8/3 d_model, rounded");
+    visit("qk_norm", self.qk_norm, "RMSNorm of queries and keys, per head");
+    visit("qk_norm_order", self.qk_norm_order,
+          "after-rope: RoPE, then the norm; before-rope: the reverse");
+    visit("rope_base", self.rope_base, kAboveZero, "base of the rotary frequencies");
+    visit("rope_scaling", self.rope_scaling, "llama3: the frequency scaling of Llama 3.1");
+    visit("norm_eps", self.norm_eps, kNotNegative, "epsilon of every RMSNorm");
+    visit("init", self.init, "initial values: normal (0.02), scaled (width, depth), uniform");
+    visit("tied_head", self.tied_head, "the head reads the embedding table");
+    visit("logit_scale", self.logit_scale, kAboveZero, "factor on the logits");
+    visit("logit_softcap", self.logit_softcap, kNotNegative,
+          "c: logits become c tanh(logits / c); 0 = off");
+    visit("vocab", self.vocab, kNotNegative, "rows of the embedding; 0 = the tokenizer's size");
+    visit("prelude_layers", self.prelude_layers, kLayers, "layers before the loop, p");
+    visit("core_layers", self.core_layers, kLayers, "layers inside the loop, s");
+    visit("coda_layers", self.coda_layers, kLayers, "layers after the loop, c");
+    visit("state_init", self.state_init, "state before the first loop");
+    visit("state_std", self.state_std, kNotNegative, "spread of a normal initial state");
+    visit("injection", self.injection, "how the prelude's output enters every loop");
+    visit("injection_init", self.injection_init,
+          "a dense injection starts by passing on the state or the input");
+    visit("loop_norm", self.loop_norm, "RMSNorm at the end of every loop");
+  }
+};
+
+}  // namespace rondo

@@ -1,0 +1,16 @@
+// Ranges of the numbers in a recipe.
+#pragma once
+
+namespace rondo {
+
+/// Closed interval of allowed numbers.
+struct Range {
+  double low, high;
+};
+inline constexpr double kHuge = 1e15;
+inline constexpr Range kAny{-kHuge, kHuge}, kNotNegative{0, kHuge}, kPositive{1, kHuge};
+inline constexpr Range kAboveZero{1e-300, kHuge}, kShare{0, 1};
+/// Far beyond any use; keeps mistyped numbers from being laid out layer by layer.
+inline constexpr Range kLayers{0, 10000}, kLoops{1, 1000000};
+
+}  // namespace rondo

@@ -1,0 +1,276 @@
+// Strict reading of recipes: every value is checked where it stands, and nothing unknown passes.
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "config/recipe.h"
+#include "config/size.h"
+#include "config/visit.h"
+
+namespace rondo {
+namespace {
+
+/// A parsed table and the words that say where its values stand.
+struct Source {
+  toml::table table;
+  std::string name;
+  bool has_lines = true;
+
+  [[nodiscard]] std::string at(const toml::node& node) const {
+    return has_lines ? fmt::format("{}:{}", name, node.source().begin.line) : name;
+  }
+};
+
+/// A value as it may stand in an error of one line.
+std::string shown(const toml::node& node) {
+  if (node.is_table()) return "a table";
+  if (const auto* number = node.as_floating_point()) {
+    const auto text = fmt::format("{}", number->get());
+    return text.find_first_not_of("-0123456789") == std::string::npos ? text + ".0" : text;
+  }
+  std::ostringstream out;
+  node.visit([&](const auto& value) {
+    if constexpr (requires { out << value; }) out << value;
+  });
+  std::string text = out.str();
+  if (node.is_array()) std::replace(text.begin(), text.end(), '\n', ' ');
+  return one_line(text);
+}
+
+[[noreturn]] void wrong_type(const Source& source, const FieldInfo& field, const toml::node& node,
+                             std::string_view expected) {
+  fail("{}: {} = {}: expected {}", source.at(node), field.key(), shown(node), expected);
+}
+
+void check_range(const Source& source, const FieldInfo& field, const toml::node& node,
+                 double value) {
+  const auto [low, high] = field.range;
+  if (value >= low && value <= high) return;
+  std::string expected = fmt::format("{} to {}", low, high);
+  if (high >= kHuge && value > high) {
+    expected = fmt::format("at most {:g}", high);
+  } else if (high >= kHuge) {
+    expected = low == kAboveZero.low ? "a number above 0" : fmt::format("{} or more", low);
+  }
+  fail("{}: {} = {}: out of range; expected {}", source.at(node), field.key(), shown(node),
+       expected);
+}
+
+void read_value(const Source& source, const FieldInfo& field, const toml::node& node,
+                std::int64_t& value) {
+  if (!node.is_integer()) wrong_type(source, field, node, "a whole number");
+  value = **node.as_integer();
+  check_range(source, field, node, static_cast<double>(value));
+}
+
+void read_value(const Source& source, const FieldInfo& field, const toml::node& node,
+                std::uint64_t& value) {
+  if (!node.is_integer() || **node.as_integer() < 0)
+    wrong_type(source, field, node, "a whole number that is not negative");
+  value = static_cast<std::uint64_t>(**node.as_integer());
+}
+
+void read_value(const Source& source, const FieldInfo& field, const toml::node& node,
+                double& value) {
+  const auto number = node.value<double>();
+  if (!number || !node.is_number() || !std::isfinite(*number))
+    wrong_type(source, field, node, "a number");
+  value = *number;
+  check_range(source, field, node, value);
+}
+
+void read_value(const Source& source, const FieldInfo& field, const toml::node& node, bool& value) {
+  if (!node.is_boolean()) wrong_type(source, field, node, "true or false");
+  value = **node.as_boolean();
+}
+
+void read_value(const Source& source, const FieldInfo& field, const toml::node& node,
+                std::string& value) {
+  // data.validation is a share or a path: a number is kept as its text.
+  if (node.is_number() && field.key() == "data.validation") {
+    value = shown(node);
+    return;
+  }
+  if (!node.is_string()) wrong_type(source, field, node, "a string");
+  value = **node.as_string();
+}
+
+void read_value(const Source& source, const FieldInfo& field, const toml::node& node,
+                std::array<double, 2>& value) {
+  const auto* array = node.as_array();
+  if (array == nullptr || array->size() != 2)
+    wrong_type(source, field, node, "two numbers, as in [0.9, 0.95]");
+  for (std::size_t i = 0; i < 2; ++i) read_value(source, field, *array->get(i), value[i]);
+}
+
+template <typename Enum>
+requires std::is_enum_v<Enum>
+void read_value(const Source& source, const FieldInfo& field, const toml::node& node, Enum& value) {
+  const std::vector<std::string> words(kWords<Enum>.begin(), kWords<Enum>.end());
+  const auto* text = node.as_string();
+  for (std::size_t i = 0; text != nullptr && i < words.size(); ++i) {
+    if (text->get() != words[i]) continue;
+    value = static_cast<Enum>(i);
+    return;
+  }
+  wrong_type(source, field, node, fmt::format("one of {}", join(words, ", ")));
+}
+
+/// Full keys of every field.
+std::vector<std::string> known_keys() {
+  std::vector<std::string> keys;
+  Config config;
+  visit_fields(config, [&](const FieldInfo& field, const auto&) { keys.push_back(field.key()); });
+  return keys;
+}
+
+/// Keys of features that this version does not have yet, with the only value it accepts: the one
+/// that leaves them off. So a recipe that spells out every key still reads, and nothing is ignored.
+const std::map<std::string, std::string>& reserved_keys() {
+  static const std::map<std::string, std::string> keys = {
+      {"model.history", "none"},        {"model.history_window", "0"},
+      {"model.timestep", "none"},       {"model.timestep_grid", "rescaled"},
+      {"model.encoder_layers", "4"},    {"model.decoder_layers", "4"},
+      {"model.feedback_interval", "1"}, {"model.window", "8"},
+      {"model.merge_scale", "0.1"},     {"loops.start", "1"},
+      {"loops.schedule_steps", "0"},    {"data.task", "parity"},
+      {"data.min_length", "3"},         {"data.max_length", "40"},
+      {"data.validation_seed", "0"},    {"data.test_seed", "0"},
+      {"train.bptt_tokens", "0"}};
+  return keys;
+}
+
+/// What a person may have meant: the key of that name in another section, else a similar spelling.
+std::optional<std::string> meant(const std::string& key, const std::vector<std::string>& known) {
+  const std::string bare = key.substr(key.find('.') + 1);
+  for (const auto& candidate : known)
+    if (candidate == bare || candidate.ends_with("." + bare)) return candidate;
+  return nearest(key, known);
+}
+
+void refuse_unknown(const Source& source) {
+  static const std::vector<std::string> known = known_keys();
+  static const std::vector<std::string> sections = {"model", "loops", "data", "train", "engine"};
+  const auto is_section = [](const std::string& name) {
+    return std::find(sections.begin(), sections.end(), name) != sections.end();
+  };
+  const auto refuse = [&](const std::string& key, const toml::node& node) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) return;
+    if (const auto reserved = reserved_keys().find(key); reserved != reserved_keys().end()) {
+      const std::string value = node.is_string() ? **node.as_string() : shown(node);
+      require(value == reserved->second,
+              "{}: {} = {}: not available in this version; leave the key out", source.at(node), key,
+              shown(node));
+      return;
+    }
+    const auto section = node.is_table() ? nearest(key, sections) : std::nullopt;
+    if (section)
+      fail("{}: [{}]: unknown section; did you mean [{}]?", source.at(node), one_line(key),
+           *section);
+    const auto close = meant(key, known);
+    fail("{}: {}: unknown key{}", source.at(node), one_line(key),
+         close ? fmt::format("; did you mean {}?", *close)
+               : std::string("; `rondo info --keys` lists the known ones"));
+  };
+  for (const auto& [name, node] : source.table) {
+    const std::string section(name.str());
+    const auto* table = node.as_table();
+    if (table == nullptr || !is_section(section)) {
+      if (is_section(section))
+        fail("{}: {}: expected a section [{}]", source.at(node), section, section);
+      refuse(section, node);
+      continue;
+    }
+    for (const auto& [key, value] : *table) refuse(section + "." + std::string(key.str()), value);
+  }
+}
+
+const toml::node* find(const Source& source, const FieldInfo& field) {
+  if (field.section.empty()) return source.table.get(field.name);
+  const auto* section = source.table.get_as<toml::table>(field.section);
+  return section == nullptr ? nullptr : section->get(field.name);
+}
+
+void apply(const Source& source, Config& config) {
+  refuse_unknown(source);
+  visit_fields(config, [&](const FieldInfo& field, auto& value) {
+    if (const auto* node = find(source, field)) read_value(source, field, *node, value);
+  });
+}
+
+Source parse(std::string_view text, std::string_view name) {
+  if (const auto bad = invalid_utf8(text))
+    fail("{}: not valid UTF-8 at byte {}; expected a TOML file", name, *bad);
+  try {
+    return {toml::parse(text, name), std::string(name)};
+  } catch (const toml::parse_error& error) {
+    fail("{}:{}: not valid TOML: {}", name, error.source().begin.line, error.description());
+  }
+}
+
+/// `key=value` as a table of one entry. The value is TOML when it parses as TOML, else a string.
+Source parse_override(const std::string& text) {
+  if (const auto bad = invalid_utf8(text))
+    fail("--set {}…: not valid UTF-8 at byte {}", one_line(text.substr(0, *bad)), *bad);
+  const std::string name = fmt::format("--set {}", one_line(text));
+  const auto equals = text.find('=');
+  require(equals != std::string::npos && equals > 0,
+          "{}: expected key=value, as in --set train.steps=100", name);
+  const std::string key = text.substr(0, equals), value = text.substr(equals + 1);
+  toml::table holder;
+  try {
+    holder = toml::parse("value = " + value);
+  } catch (const toml::parse_error&) {
+    holder.insert_or_assign("value", value);
+  }
+  require(holder.size() == 1, "{}: expected one value", name);
+  const auto dot = key.find('.');
+  toml::table table;
+  if (dot == std::string::npos) {
+    holder.get("value")->visit([&](auto& node) { table.insert_or_assign(key, node); });
+  } else {
+    toml::table section;
+    holder.get("value")->visit(
+        [&](auto& node) { section.insert_or_assign(key.substr(dot + 1), node); });
+    table.insert_or_assign(key.substr(0, dot), section);
+  }
+  return {std::move(table), name, false};
+}
+
+}  // namespace
+
+Config parse_recipe(std::string_view text, std::string_view source, const Overrides& overrides) {
+  std::vector<Source> sources;
+  sources.push_back(parse(text, source));
+  for (const auto& item : overrides) sources.push_back(parse_override(item));
+  // The dial comes before everything that may override what it sets.
+  Config config;
+  for (const auto& layer : sources)
+    if (const auto* node = layer.table.get("size"))
+      read_value(layer, FieldInfo{"", "size", kAny, ""}, *node, config.size);
+  apply_size(config.size, config);
+  for (const auto& layer : sources) apply(layer, config);
+  resolve(config, source);
+  return config;
+}
+
+Config read_recipe(const std::string& path, const Overrides& overrides) {
+  fs::path file = path;
+  std::error_code ignored;
+  if (fs::is_directory(file, ignored)) {
+    file /= "config.toml";
+    require(fs::exists(file, ignored),
+            "{}: a folder without config.toml; expected a recipe or a run", path);
+  }
+  require(fs::exists(file, ignored), "{}: no such recipe", path);
+  return parse_recipe(read_file(file), file.string(), overrides);
+}
+
+}  // namespace rondo

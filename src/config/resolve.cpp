@@ -1,0 +1,90 @@
+// What a recipe leaves open is derived here, and contradictions between its keys are refused.
+#include <cmath>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "config/recipe.h"
+
+namespace rondo {
+namespace {
+
+void resolve_model(ModelConfig& model, std::string_view source) {
+  if (model.head_dim == 0) {
+    require(model.d_model % model.heads == 0,
+            "{}: model.heads = {} does not divide model.d_model = {}; change one of them or set "
+            "model.head_dim",
+            source, model.heads, model.d_model);
+    model.head_dim = model.d_model / model.heads;
+  }
+  require(
+      model.head_dim % 2 == 0,
+      "{}: the head width {} is odd; RoPE needs an even one (model.head_dim, or model.d_model / "
+      "model.heads)",
+      source, model.head_dim);
+  if (model.kv_heads == 0) model.kv_heads = model.heads;
+  require(model.heads % model.kv_heads == 0,
+          "{}: model.kv_heads = {} does not divide model.heads = {}", source, model.kv_heads,
+          model.heads);
+  if (model.d_ff == 0) model.d_ff = (8 * model.d_model + 1) / 3;
+  require(
+      model.injection != Injection::kNone || model.state_init == StateInit::kPrelude,
+      "{}: model.state_init = \"{}\" with model.injection = \"none\" would never let the loop see "
+      "the input; choose an injection or state_init = \"prelude\"",
+      source, word(model.state_init));
+}
+
+void check_data(const DataConfig& data, std::string_view source) {
+  require(data.tokenizer == "bytes",
+          "{}: data.tokenizer = \"{}\": not available in this version; expected \"bytes\"", source,
+          data.tokenizer);
+  require(!data.path.empty(), "{}: data.path is empty; expected a file or a folder", source);
+}
+
+void check_train(const TrainConfig& train, std::string_view source) {
+  require(train.betas[0] < 1 && train.betas[1] < 1,
+          "{}: train.betas = [{}, {}]: each must be below 1", source, train.betas[0],
+          train.betas[1]);
+  require(train.min_learning_rate <= train.learning_rate,
+          "{}: train.min_learning_rate = {} is above train.learning_rate = {}", source,
+          train.min_learning_rate, train.learning_rate);
+  require(train.micro_batch == 0 || train.batch % train.micro_batch == 0,
+          "{}: train.micro_batch = {} does not divide train.batch = {}", source, train.micro_batch,
+          train.batch);
+  require(train.schedule != ScheduleKind::kWsd || train.decay_steps <= train.steps,
+          "{}: train.decay_steps = {} is more than train.steps = {}", source, train.decay_steps,
+          train.steps);
+}
+
+}  // namespace
+
+void resolve(Config& config, std::string_view source) {
+  resolve_model(config.model, source);
+  if (config.loops.max == 0) config.loops.max = 4 * config.loops.forward;
+  require(config.loops.max >= config.loops.forward,
+          "{}: loops.max = {} is below loops.forward = {}", source, config.loops.max,
+          config.loops.forward);
+  check_data(config.data, source);
+  check_train(config.train, source);
+}
+
+std::vector<std::string> notes(const Config& config) {
+  std::vector<std::string> lines;
+  const auto& train = config.train;
+  if (train.warmup_steps >= train.steps)
+    lines.push_back(fmt::format(
+        "train.warmup_steps = {} covers all {} steps: the peak learning rate is never passed",
+        train.warmup_steps, train.steps));
+  if (train.schedule == ScheduleKind::kWsd && train.decay_steps == 0)
+    lines.push_back("train.schedule = \"wsd\" with train.decay_steps = 0: the rate never decays");
+  const bool truncated =
+      config.loops.backward != 0 && config.loops.backward < config.loops.max &&
+      (config.loops.backward < config.loops.forward || config.loops.sampler != Sampler::kFixed);
+  if (truncated && config.model.injection == Injection::kNone)
+    lines.push_back(fmt::format(
+        "loops.backward = {} with model.injection = \"none\": in steps that run more loops, the "
+        "embedding and the prelude get no gradient",
+        config.loops.backward));
+  return lines;
+}
+
+}  // namespace rondo

@@ -1,0 +1,90 @@
+// The FLOPs formulas, and the same with numbers filled in.
+#include "cost/flops.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/text.h"
+
+namespace rondo {
+namespace {
+
+/// Forward attention FLOPs of one layer per token: scores and weighted values over the (S + 1) / 2
+/// positions that a causal token sees on average.
+double layer_attention(const ModelConfig& model, std::int64_t length) {
+  return 4.0 * static_cast<double>(model.heads * model.head_dim) *
+         (static_cast<double>(length) + 1.0) / 2.0;
+}
+
+}  // namespace
+
+double train_matmul_flops(double n_once, double n_rec, LoopCount loops) {
+  return 6.0 * n_once + 2.0 * (loops.forward + 2.0 * loops.backward) * n_rec;
+}
+
+FlopsPerToken flops_per_token(const ModelConfig& model, std::int64_t vocab, std::int64_t length,
+                              LoopCount loops) {
+  const auto counts = count_parameters(model, vocab);
+  const auto n_once = static_cast<double>(counts.n_once_matrices);
+  const auto n_rec = static_cast<double>(counts.n_rec_matrices);
+  const auto once_layers = static_cast<double>(model.prelude_layers + model.coda_layers);
+  const auto core_layers = static_cast<double>(model.core_layers);
+  const double attention = layer_attention(model, length);
+  const double head = 2.0 * static_cast<double>(vocab) * static_cast<double>(model.d_model);
+
+  FlopsPerToken flops;
+  flops.forward = 2.0 * (n_once + loops.forward * n_rec) +
+                  attention * (once_layers + loops.forward * core_layers) + head;
+  flops.train_matmul = train_matmul_flops(n_once, n_rec, loops);
+  flops.train_attention =
+      attention * (3.0 * once_layers + (loops.forward + 2.0 * loops.backward) * core_layers);
+  flops.train_head = 3.0 * head;
+  flops.train = flops.train_matmul + flops.train_attention + flops.train_head;
+  return flops;
+}
+
+FlopsPerToken flops_per_token(const Config& config) {
+  return flops_per_token(config.model, vocabulary_size(config), config.data.sequence_length,
+                         nominal_loops(config.loops));
+}
+
+FlopsPerToken expected_flops_per_token(const Config& config) {
+  return flops_per_token(config.model, vocabulary_size(config), config.data.sequence_length,
+                         expected_loops(config.loops));
+}
+
+std::string flops_formula(const Config& config) {
+  const auto& model = config.model;
+  const std::int64_t vocab = vocabulary_size(config);
+  const auto counts = count_parameters(model, vocab);
+  const auto flops = flops_per_token(config);
+  const auto loops = nominal_loops(config.loops);
+  const auto t = static_cast<std::int64_t>(loops.forward);
+  const auto b = static_cast<std::int64_t>(loops.backward);
+  const std::int64_t width = model.heads * model.head_dim, length = config.data.sequence_length;
+  const std::int64_t once_layers = model.prelude_layers + model.coda_layers;
+
+  TextTable table({"train_matmul", si(flops.train_matmul), "= 6 N_once + 2 (T + 2B) N_rec"});
+  const auto add = [&table](std::string name, std::string value, const std::string& formula) {
+    table.add({std::move(name), std::move(value), fmt::format("= {}", formula)});
+  };
+  add("", "",
+      fmt::format("6 · {} + 2 ({} + 2·{}) {}", counts.n_once_matrices, t, b,
+                  counts.n_rec_matrices));
+  add("train_attention", si(flops.train_attention), "4 H K (S + 1)/2 · (3 (p + c) + (T + 2B) s)");
+  add("", "",
+      fmt::format("4 · {} · {}/2 · (3·{} + ({} + 2·{}) {})", width, length + 1, once_layers, t, b,
+                  model.core_layers));
+  add("train_head", si(flops.train_head), fmt::format("6 V D = 6 · {} · {}", vocab, model.d_model));
+  add("train", si(flops.train), "train_matmul + train_attention + train_head");
+  add("forward", si(flops.forward),
+      "2 (N_once + T N_rec) + 4 H K (S + 1)/2 · (p + c + T s) + 2 V D");
+  add("", "",
+      fmt::format("2 ({} + {}·{}) + 4 · {} · {}/2 · ({} + {}·{}) + 2 · {} · {}",
+                  counts.n_once_matrices, t, counts.n_rec_matrices, width, length + 1, once_layers,
+                  t, model.core_layers, vocab, model.d_model));
+  return table.aligned();
+}
+
+}  // namespace rondo

@@ -1,0 +1,37 @@
+// How far back gradients go, part by part, and which tensors are used more than once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+
+namespace rondo {
+
+/// What truncation does to one group of tensors.
+struct GroupHorizon {
+  std::string tensors;   ///< "core.*, inject.*, loop_norm.weight"
+  std::int64_t loops;    ///< loops that its gradient passes through or comes from
+  bool trained;          ///< false when no gradient arrives at all
+  std::string sentence;  ///< for people
+};
+
+/// How far back the gradient of a training step goes.
+struct GradientHorizon {
+  std::int64_t loops;   ///< min(B, T)
+  std::int64_t tokens;  ///< attention is never cut: the whole sequence
+  std::vector<GroupHorizon> groups;
+};
+GradientHorizon gradient_horizon(const Config& config);
+
+/// Tensors used several times in one pass, or under two names.
+struct Sharing {
+  std::string tensors;
+  std::int64_t uses;
+  std::optional<std::string> alias;  ///< the second name of a tied tensor
+};
+std::vector<Sharing> sharing(const Config& config);
+
+}  // namespace rondo

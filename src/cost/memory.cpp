@@ -1,0 +1,114 @@
+// Memory of a training step, term by term.
+#include "cost/memory.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "cost/loops.h"
+#include "cost/parameters.h"
+
+namespace rondo {
+namespace {
+
+constexpr double kBytes = 4.0;  // of an fp32 value; an upper bound for bf16
+
+/// Values per token that one loop keeps besides its blocks. The injection's output and the state
+/// are inputs of the next norm and counted there.
+double loop_extra(const ModelConfig& model) {
+  const auto width = static_cast<double>(model.d_model);
+  double values = 0;
+  // Dense: the pair [state ; e] that the product reads. Channel: the state; e is counted once.
+  if (model.injection == Injection::kDense) values += 2 * width;
+  if (model.injection == Injection::kChannel || model.injection == Injection::kResidualChannel)
+    values += width;
+  if (model.loop_norm) values += width + 1;
+  return values;
+}
+
+/// Values per token alive while one block is differentiated: gradients of the stream and of e, and
+/// the larger of the two branches.
+double block_scratch(const ModelConfig& model) {
+  const auto queries = static_cast<double>(model.heads * model.head_dim);
+  const auto keys = static_cast<double>(model.kv_heads * model.head_dim);
+  return 3.0 * static_cast<double>(model.d_model) +
+         std::max(3.0 * static_cast<double>(model.d_ff), 2.0 * queries + 2.0 * keys);
+}
+
+}  // namespace
+
+BlockActivations block_activations(const ModelConfig& model, std::int64_t length, bool fused) {
+  const auto width = static_cast<double>(model.d_model);
+  const auto heads = static_cast<double>(model.heads);
+  const auto kv_heads = static_cast<double>(model.kv_heads);
+  const auto head_dim = static_cast<double>(model.head_dim);
+  BlockActivations values;
+  values.residuals = 2 * width;
+  values.norms = 2 * width + 2;
+  if (model.qk_norm != QkNorm::kNone) values.qk_norm = (heads + kv_heads) * (head_dim + 1);
+  values.attention = 2 * heads * head_dim + 2 * kv_heads * head_dim + heads;
+  if (!fused) values.scores = heads * static_cast<double>(length);
+  values.mlp = 4 * static_cast<double>(model.d_ff);
+  return values;
+}
+
+ActivationBytes activation_bytes(const Config& config, std::int64_t vocab,
+                                 const MemoryOptions& options) {
+  const auto& model = config.model;
+  const auto length = static_cast<double>(config.data.sequence_length);
+  const double tokens = static_cast<double>(options.micro_batch) * length;
+  const auto width = static_cast<double>(model.d_model);
+  const double block =
+      block_activations(model, config.data.sequence_length, config.engine.fused).total();
+  const double loop = static_cast<double>(model.core_layers) * block + loop_extra(model);
+  const double kept = largest_loops(config.loops).backward;
+  const double chunk = options.head_chunk_tokens == 0
+                           ? tokens
+                           : std::min(tokens, static_cast<double>(options.head_chunk_tokens));
+  ActivationBytes bytes;
+  bytes.tokens = tokens * 2 * 8;
+  // e, and input and output of the final norm, belong to no block.
+  bytes.once = tokens * kBytes *
+               (static_cast<double>(model.prelude_layers + model.coda_layers) * block + 3 * width);
+  bytes.loops = tokens * kBytes * (config.loops.recompute ? kept * width + loop : kept * loop);
+  // Logits, their log-softmax and gradient; the gradient of the head's input.
+  bytes.head = kBytes * (chunk * 3 * static_cast<double>(vocab) + tokens * width);
+  bytes.scratch = tokens * kBytes * block_scratch(model);
+  return bytes;
+}
+
+double kv_cache_bytes_per_token(const ModelConfig& model, double loops) {
+  const double layers = static_cast<double>(model.prelude_layers + model.coda_layers) +
+                        static_cast<double>(model.core_layers) * loops;
+  return layers * 2.0 * static_cast<double>(model.kv_heads * model.head_dim) * kBytes;
+}
+
+MemoryBytes memory_bytes(const Config& config, std::int64_t vocab, const MemoryOptions& options) {
+  const auto parameters = static_cast<double>(count_parameters(config.model, vocab).total);
+  MemoryBytes bytes;
+  bytes.weights = kBytes * parameters;
+  bytes.gradients = kBytes * parameters;
+  bytes.optimizer = 2 * kBytes * parameters;
+  bytes.activations = activation_bytes(config, vocab, options).total();
+  bytes.kv_cache_per_token =
+      kv_cache_bytes_per_token(config.model, static_cast<double>(config.loops.forward));
+  return bytes;
+}
+
+std::int64_t largest_micro_batch(const Config& config, std::int64_t vocab, double budget_bytes,
+                                 std::int64_t head_chunk_tokens) {
+  const std::int64_t batch = config.train.batch;
+  std::int64_t best = 0;
+  const auto consider = [&](std::int64_t size) {
+    if (size > best &&
+        memory_bytes(config, vocab, {size, head_chunk_tokens}).total() <= budget_bytes)
+      best = size;
+  };
+  for (std::int64_t divisor = 1; divisor * divisor <= batch; ++divisor) {
+    if (batch % divisor != 0) continue;
+    consider(divisor);
+    consider(batch / divisor);
+  }
+  return best;
+}
+
+}  // namespace rondo

@@ -1,0 +1,72 @@
+// Bytes that a run needs. An estimate in named terms, so that each can be held against a
+// measurement.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "config/config.h"
+
+namespace rondo {
+
+/// Values (fp32) that the backward pass of one block needs, per token. D width, H heads, K head
+/// width, G key/value heads, F feed-forward width.
+struct BlockActivations {
+  double residuals = 0;  ///< inputs of the two norms: 2 D
+  double norms = 0;      ///< outputs of the two norms, inputs of the products, and 1/rms: 2 D + 2
+  double qk_norm = 0;    ///< queries and keys before QK-norm, and 1/rms: 0 without it
+  double attention = 0;  ///< rotated queries and keys, values, output, log-sum-exp
+  double scores = 0;     ///< composed attention only: probabilities of every pair, H S
+  double mlp = 0;        ///< gate, up, silu(gate), product: 4 F
+
+  [[nodiscard]] double total() const {
+    return residuals + norms + qk_norm + attention + scores + mlp;
+  }
+};
+BlockActivations block_activations(const ModelConfig& model, std::int64_t length, bool fused);
+
+/// Peak of a training step for one micro-batch, in bytes. Only loops that are back-propagated keep
+/// activations, so it follows B and not T.
+struct ActivationBytes {
+  double tokens = 0;   ///< ids and targets, int64
+  double once = 0;     ///< prelude and coda blocks, e, final norm
+  double loops = 0;    ///< all kept loops; with recompute the states between them and one loop
+  double head = 0;     ///< logits and their gradient: of one chunk when chunked
+  double scratch = 0;  ///< gradients in flight in the backward pass of one block
+
+  /// The head and the blocks' backward passes do not run at the same time.
+  [[nodiscard]] double total() const { return tokens + once + loops + std::max(head, scratch); }
+};
+
+/// What the estimate depends on besides the recipe.
+struct MemoryOptions {
+  std::int64_t micro_batch = 1;
+  /// Tokens per chunk of the head and loss; 0 = all at once.
+  std::int64_t head_chunk_tokens = 0;
+};
+
+/// Estimate for the largest loop count that a step of this recipe can run.
+ActivationBytes activation_bytes(const Config& config, std::int64_t vocab,
+                                 const MemoryOptions& options);
+
+/// Bytes of a training run.
+struct MemoryBytes {
+  double weights = 0;    ///< 4 a parameter
+  double gradients = 0;  ///< 4 a parameter
+  double optimizer = 0;  ///< AdamW's two moments: 8 a parameter
+  double activations = 0;
+  double kv_cache_per_token = 0;  ///< generation at loops.forward loops; not part of total()
+
+  [[nodiscard]] double total() const { return weights + gradients + optimizer + activations; }
+};
+MemoryBytes memory_bytes(const Config& config, std::int64_t vocab, const MemoryOptions& options);
+
+/// (p + s r + c) · 2 G K · 4: keys and values of every layer and loop, in bytes.
+double kv_cache_bytes_per_token(const ModelConfig& model, double loops);
+
+/// Largest divisor of train.batch whose activations fit into `budget_bytes` beside weights,
+/// gradients and optimizer; 0 when not even one sequence does. Ignores train.micro_batch.
+std::int64_t largest_micro_batch(const Config& config, std::int64_t vocab, double budget_bytes,
+                                 std::int64_t head_chunk_tokens = 0);
+
+}  // namespace rondo

@@ -1,0 +1,114 @@
+// The list of a model's tensors and the counts over it.
+#include "cost/parameters.h"
+
+#include "base/error.h"
+
+namespace rondo {
+namespace {
+
+/// Appends tensors of one group.
+struct List {
+  std::vector<TensorShape>& tensors;
+  ParameterGroup group;
+
+  void add(std::string name, std::vector<std::int64_t> shape) const {
+    tensors.push_back({std::move(name), std::move(shape), group});
+  }
+};
+
+void add_block(const List& list, const std::string& block, const ModelConfig& m) {
+  const std::int64_t queries = m.heads * m.head_dim, keys = m.kv_heads * m.head_dim;
+  list.add(block + ".attn_norm.weight", {m.d_model});
+  list.add(block + ".attn.q.weight", {queries, m.d_model});
+  list.add(block + ".attn.k.weight", {keys, m.d_model});
+  list.add(block + ".attn.v.weight", {keys, m.d_model});
+  list.add(block + ".attn.o.weight", {m.d_model, queries});
+  if (m.qk_norm == QkNorm::kGain) {
+    list.add(block + ".attn.q_norm.weight", {m.head_dim});
+    list.add(block + ".attn.k_norm.weight", {m.head_dim});
+  }
+  list.add(block + ".mlp_norm.weight", {m.d_model});
+  list.add(block + ".mlp.gate.weight", {m.d_ff, m.d_model});
+  list.add(block + ".mlp.up.weight", {m.d_ff, m.d_model});
+  list.add(block + ".mlp.down.weight", {m.d_model, m.d_ff});
+}
+
+void add_blocks(const List& list, const std::string& part, std::int64_t layers,
+                const ModelConfig& model) {
+  for (std::int64_t i = 0; i < layers; ++i) add_block(list, fmt::format("{}.{}", part, i), model);
+}
+
+void add_injection(const List& list, const ModelConfig& model) {
+  switch (model.injection) {
+    case Injection::kNone:
+      return;
+    case Injection::kScalar:
+      return list.add("inject.a", {1});
+    case Injection::kChannel:
+    case Injection::kResidualChannel:
+      list.add("inject.a", {model.d_model});
+      return list.add("inject.b", {model.d_model});
+    case Injection::kDense:
+      return list.add("inject.weight", {model.d_model, 2 * model.d_model});
+  }
+}
+
+}  // namespace
+
+std::int64_t TensorShape::count() const {
+  std::int64_t product = 1;
+  for (const std::int64_t size : shape)
+    require(!__builtin_mul_overflow(product, size, &product),
+            "{}: more parameters than a 64-bit number counts; make the model smaller", name);
+  return product;
+}
+
+std::int64_t tokenizer_size(const std::string& tokenizer) {
+  require(tokenizer == "bytes",
+          "data.tokenizer = \"{}\": not available in this version; expected \"bytes\"", tokenizer);
+  return 256;
+}
+
+std::int64_t vocabulary_size(const Config& config) {
+  const std::int64_t ids = tokenizer_size(config.data.tokenizer);
+  if (config.model.vocab == 0) return ids;
+  require(config.model.vocab >= ids,
+          "model.vocab = {}: smaller than the {} ids of data.tokenizer = \"{}\"; expected 0 or at "
+          "least {}",
+          config.model.vocab, ids, config.data.tokenizer, ids);
+  return config.model.vocab;
+}
+
+std::vector<TensorShape> parameter_shapes(const ModelConfig& model, std::int64_t vocab) {
+  std::vector<TensorShape> tensors;
+  const List embedding{tensors, ParameterGroup::kEmbedding}, once{tensors, ParameterGroup::kOnce},
+      recurrent{tensors, ParameterGroup::kRecurrent};
+  embedding.add("embed.weight", {vocab, model.d_model});
+  add_blocks(once, "prelude", model.prelude_layers, model);
+  add_injection(recurrent, model);
+  add_blocks(recurrent, "core", model.core_layers, model);
+  if (model.loop_norm) recurrent.add("loop_norm.weight", {model.d_model});
+  add_blocks(once, "coda", model.coda_layers, model);
+  once.add("final_norm.weight", {model.d_model});
+  if (!model.tied_head) embedding.add("head.weight", {vocab, model.d_model});
+  return tensors;
+}
+
+ParameterCounts count_parameters(const ModelConfig& model, std::int64_t vocab) {
+  ParameterCounts counts;
+  for (const auto& tensor : parameter_shapes(model, vocab)) {
+    const std::int64_t count = tensor.count();
+    require(!__builtin_add_overflow(counts.total, count, &counts.total),
+            "the model has more parameters than a 64-bit number counts; make it smaller");
+    const bool once = tensor.group == ParameterGroup::kOnce;
+    if (tensor.group == ParameterGroup::kEmbedding) {
+      counts.embedding += count;
+    } else {
+      (once ? counts.once : counts.recurrent) += count;
+    }
+    if (tensor.is_hidden_matrix()) (once ? counts.n_once_matrices : counts.n_rec_matrices) += count;
+  }
+  return counts;
+}
+
+}  // namespace rondo

@@ -1,0 +1,109 @@
+// Held-out loss in one pass over the data.
+#include "eval/loss.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "base/interrupt.h"
+
+namespace rondo {
+namespace {
+
+// A pass holds logits of at most this many tokens × vocabulary (128 MiB), and of at most this many
+// tokens, beyond which larger products run no faster.
+constexpr std::int64_t kMaxLogits = std::int64_t{1} << 25, kMaxTokens = 4096;
+
+// Training sequences are numbered from 0; random initial states of evaluation use other streams.
+constexpr std::uint64_t kEvaluationKeys = std::uint64_t{1} << 62;
+constexpr std::uint64_t kStateSeed = 0;
+
+/// Sums over sequences, for mean and spread.
+struct Sums {
+  double nats = 0, sequences = 0, means = 0, squares = 0;
+};
+
+/// Adds the loss of every row of a batch.
+void add_rows(Sums& sums, const Tensor& losses_N, const Tensor& targets_N, const Batch& batch) {
+  const auto counted = targets_N.ne(kNoTarget).view({batch.rows, batch.length});
+  const auto losses = losses_N.to(at::kDouble).view({batch.rows, batch.length});
+  const auto row_nats = losses.sum(1), row_tokens = counted.sum(1).to(at::kDouble);
+  const auto means = row_nats / row_tokens.clamp_min(1.0);
+  sums.nats += row_nats.sum().item<double>();
+  sums.means += means.sum().item<double>();
+  sums.squares += means.square().sum().item<double>();
+  sums.sequences += static_cast<double>(batch.rows);
+}
+
+LossAt finish(std::int64_t loops, const Sums& sums, std::int64_t tokens, std::int64_t bytes) {
+  LossAt result{.loops = loops, .tokens = tokens};
+  result.loss_nats = sums.nats / static_cast<double>(tokens);
+  result.bits_per_byte = sums.nats / std::numbers::ln2 / static_cast<double>(bytes);
+  const double n = sums.sequences;
+  const double variance = n > 1 ? (sums.squares - sums.means * sums.means / n) / (n - 1) : 0.0;
+  result.stderr_nats = std::sqrt(std::max(0.0, variance) / n);
+  return result;
+}
+
+}  // namespace
+
+LoopedInput make_input(const Batch& batch) {
+  LoopedInput input{
+      .tokens_BT = token_tensor(batch.inputs, batch.rows), .documents_BT = {}, .sample_keys = {}};
+  if (!batch.documents.empty()) input.documents_BT = token_tensor(batch.documents, batch.rows);
+  return input;
+}
+
+Tensor make_targets(const Batch& batch) { return token_tensor(batch.targets, 1).flatten(); }
+
+std::vector<LossAt> evaluate_loss(const LoopedLm& model, const ValidationSet& data,
+                                  std::span<const std::int64_t> loops) {
+  const NoGrad guard;
+  const auto logits_per_row = data.length() * model.config.vocab;
+  const auto rows =
+      std::max<std::int64_t>(1, std::min(kMaxLogits / logits_per_row, kMaxTokens / data.length()));
+  std::vector<Sums> sums(loops.size());
+  std::int64_t tokens = 0, bytes = 0;
+  for (std::int64_t first = 0; first < data.windows(); first += rows) {
+    if (interrupt_signal() != 0) return {};
+    const auto batch = data.batch(first, std::min(rows, data.windows() - first));
+    auto input = make_input(batch);
+    input.state_seed = kStateSeed;
+    for (std::int64_t r = 0; r < batch.rows; ++r)
+      input.sample_keys.push_back(kEvaluationKeys + static_cast<std::uint64_t>(first + r));
+    const auto targets_N = make_targets(batch);
+    const LoopedPass pass(model, input);
+    pass.run({.loops = loops.back()}, [&](std::int64_t loop, const Tensor& state) {
+      const auto at = std::find(loops.begin(), loops.end(), loop);
+      if (at == loops.end()) return;
+      add_rows(sums[static_cast<std::size_t>(at - loops.begin())],
+               cross_entropy(pass.logits(state).flatten(0, 1), targets_N), targets_N, batch);
+    });
+    tokens += batch.predicted;
+    bytes += batch.bytes;
+  }
+  std::vector<LossAt> results;
+  for (std::size_t i = 0; i < loops.size(); ++i)
+    results.push_back(finish(loops[i], sums[i], tokens, bytes));
+  return results;
+}
+
+std::vector<std::int64_t> depth_sweep_loops(std::int64_t trained_loops) {
+  constexpr std::int64_t kMost = 32;
+  const auto last = 4 * trained_loops;
+  std::vector<std::int64_t> loops;
+  if (last <= kMost) {
+    for (std::int64_t r = 1; r <= last; ++r) loops.push_back(r);
+    return loops;
+  }
+  for (std::int64_t i = 0; i < kMost; ++i) {
+    const double share = static_cast<double>(i) / static_cast<double>(kMost - 1);
+    loops.push_back(std::llround(std::pow(static_cast<double>(last), share)));
+  }
+  loops.insert(loops.end(), {trained_loops, 2 * trained_loops});
+  std::sort(loops.begin(), loops.end());
+  loops.erase(std::unique(loops.begin(), loops.end()), loops.end());
+  return loops;
+}
+
+}  // namespace rondo

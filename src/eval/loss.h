@@ -1,0 +1,36 @@
+// Loss on held-out text, after any number of loops at once.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "data/batches.h"
+#include "model/looped_lm.h"
+
+namespace rondo {
+
+/// Loss of a set of sequences after `loops` loops.
+struct LossAt {
+  std::int64_t loops = 0;
+  double loss_nats = 0;      ///< mean over predicted tokens
+  double bits_per_byte = 0;  ///< summed nats / ln 2 / bytes of the predicted tokens
+  double stderr_nats = 0;    ///< standard error of the mean over sequences
+  std::int64_t tokens = 0;   ///< predicted tokens
+};
+
+/// Loss of `model` on `data` after each number of loops in `loops` (each ≥ 1, ascending): one pass
+/// up to the largest, read out on the way. Stops early, with nothing, when an interrupt is wished.
+std::vector<LossAt> evaluate_loss(const LoopedLm& model, const ValidationSet& data,
+                                  std::span<const std::int64_t> loops);
+
+/// The loop counts of a depth sweep: 1 … 4T one by one while that is at most 32 of them, else about
+/// 32 spread evenly over the ratio, always with 1, T, 2T and 4T.
+std::vector<std::int64_t> depth_sweep_loops(std::int64_t trained_loops);
+
+/// The tensors of a batch.
+LoopedInput make_input(const Batch& batch);
+/// Targets as one row, int64 [N]; kNoTarget stays −1.
+Tensor make_targets(const Batch& batch);
+
+}  // namespace rondo

@@ -1,0 +1,133 @@
+// Building and running the looped language model.
+#include "model/looped_lm.h"
+
+#include "base/rng.h"
+#include "nn/init.h"
+#include "nn/rotary.h"
+
+namespace rondo {
+namespace {
+
+std::vector<Block> make_blocks(const ModelConfig& config, std::int64_t count) {
+  return std::vector<Block>(static_cast<std::size_t>(count), make_block(config));
+}
+
+std::vector<PackedBlock> pack_all(const std::vector<Block>& blocks) {
+  std::vector<PackedBlock> packed;
+  for (const auto& block : blocks) packed.push_back(pack(block));
+  return packed;
+}
+
+Tensor run_blocks(const std::vector<PackedBlock>& blocks, Tensor x_BTD,
+                  const BlockContext& context) {
+  for (const auto& block : blocks) x_BTD = forward(block, x_BTD, context);
+  return x_BTD;
+}
+
+/// allowed[b, i, j]: position i may attend to j, as both lie in one document.
+Tensor same_document(const Tensor& documents_BT) {
+  if (!documents_BT.defined()) return {};
+  return documents_BT.unsqueeze(2) == documents_BT.unsqueeze(1);
+}
+
+/// Standard normals scaled by state_std, one stream a row, so that neither batching nor length
+/// changes the numbers of a row's first positions.
+Tensor random_state(const LoopedInput& input, const Tensor& like_BTD, double spread) {
+  const auto rows = like_BTD.size(0);
+  auto state = at::empty({rows, like_BTD.size(1), like_BTD.size(2)}, at::kFloat);
+  const auto row_size = static_cast<std::size_t>(like_BTD.size(1) * like_BTD.size(2));
+  at::parallel_for(0, rows, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t b = begin; b < end; ++b) {
+      const auto row = static_cast<std::size_t>(b);
+      const auto key = row < input.sample_keys.size() ? input.sample_keys[row] : row;
+      RandomStream(input.state_seed, "state", key)
+          .fill_normal({state.data_ptr<float>() + row * row_size, row_size});
+    }
+  });
+  return state.mul_(spread).to(like_BTD.dtype());
+}
+
+Tensor first_state(const ModelConfig& config, const LoopedInput& input, const Tensor& e_BTD) {
+  switch (config.state_init) {
+    case StateInit::kPrelude:
+      return e_BTD;
+    case StateInit::kZero:
+      return at::zeros_like(e_BTD.detach());
+    case StateInit::kNormal:
+      return random_state(input, e_BTD, config.state_std);
+  }
+  return e_BTD;
+}
+
+}  // namespace
+
+LoopedLm make_looped_lm(const ModelConfig& config) {
+  LoopedLm model{
+      .config = config,
+      .embed = make_linear(config.vocab, config.d_model, Role::kEmbedding),
+      .prelude = make_blocks(config, config.prelude_layers),
+      .core = make_blocks(config, config.core_layers),
+      .coda = make_blocks(config, config.coda_layers),
+      .inject = make_inject(config),
+      .loop_norm = {},
+      .final_norm = make_norm(config.d_model),
+      .head = {},
+  };
+  if (config.loop_norm) model.loop_norm = make_norm(config.d_model);
+  if (!config.tied_head) model.head = make_linear(config.vocab, config.d_model, Role::kHead);
+  return model;
+}
+
+LoopedLm initial_looped_lm(const ModelConfig& config, std::uint64_t seed) {
+  auto model = make_looped_lm(config);
+  visit_parameters(model, [&](const std::string& name, Parameter& parameter) {
+    initialise(name, parameter, config, seed);
+  });
+  return model;
+}
+
+LoopedPass::LoopedPass(const LoopedLm& model, const LoopedInput& input)
+    : model_(model),
+      context_{.config = model.config,
+               .rotary = make_rotary(model.config, input.tokens_BT.size(1),
+                                     model.embed.weight.value.scalar_type()),
+               .allowed_BTT = same_document(input.documents_BT),
+               .form = model.form},
+      core_(pack_all(model.core)),
+      coda_(pack_all(model.coda)) {
+  const auto embedded_BTD = at::embedding(model.embed.weight.value, input.tokens_BT);
+  const auto e_BTD = run_blocks(pack_all(model.prelude), embedded_BTD, context_);
+  inject_ = prepare(model.inject, e_BTD);
+  initial_ = first_state(model.config, input, e_BTD);
+}
+
+Tensor LoopedPass::run(const LoopPlan& plan, const LoopObserver& observe) const {
+  std::vector<Tensor> shared;
+  inject_.append_to(shared);
+  for (const auto& block : core_) block.append_to(shared);
+  if (model_.loop_norm) shared.push_back(model_.loop_norm->weight.value);
+
+  const LoopStep step = [this](const Tensor& state_BTD, const std::vector<Tensor>& tensors) {
+    std::size_t next = 0;
+    const auto inject = inject_.rebuilt(tensors, next);
+    auto y_BTD = apply(inject, state_BTD);
+    for (const auto& block : core_) y_BTD = forward(block.rebuilt(tensors, next), y_BTD, context_);
+    if (model_.loop_norm)
+      y_BTD = rms_norm(y_BTD, tensors[next++], model_.config.norm_eps, context_.form);
+    return y_BTD;
+  };
+  return unroll(step, initial_, shared, plan, observe);
+}
+
+Tensor LoopedPass::read_out(const Tensor& state_BTD) const {
+  return rms_norm(run_blocks(coda_, state_BTD, context_), model_.final_norm.weight.value,
+                  model_.config.norm_eps, context_.form);
+}
+
+Tensor LoopedPass::logits(const Tensor& state_BTD) const {
+  const auto& weight = model_.head ? model_.head->weight.value : model_.embed.weight.value;
+  return shape_logits(project(read_out(state_BTD), weight), model_.config.logit_scale,
+                      model_.config.logit_softcap);
+}
+
+}  // namespace rondo

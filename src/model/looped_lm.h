@@ -1,0 +1,78 @@
+// The looped language model: embed → prelude → e; a state runs through the shared core several
+// times, each time after e has been injected; coda; head. One loop without injection and loop norm
+// is the plain transformer.
+#pragma once
+
+#include "model/injection.h"
+#include "model/unroll.h"
+#include "nn/block.h"
+
+namespace rondo {
+
+/// Weights of the model. Shapes as in the contract's table of tensor names.
+struct LoopedLm {
+  ModelConfig config;
+  Linear embed;
+  std::vector<Block> prelude, core, coda;
+  Inject inject;
+  std::optional<RmsNorm> loop_norm;
+  RmsNorm final_norm;
+  std::optional<Linear> head;  ///< absent when tied: then the embedding's weight is used
+  Form form = Form::kFused;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("embed", self.embed);
+    visit("prelude", self.prelude);
+    visit("core", self.core);
+    visit("coda", self.coda);
+    visit("inject", self.inject);
+    visit("loop_norm", self.loop_norm);
+    visit("final_norm", self.final_norm);
+    visit("head", self.head);
+  }
+};
+
+/// A model with shapes and roles but without values. `config.vocab` must be set.
+LoopedLm make_looped_lm(const ModelConfig& config);
+
+/// The same with initial values from `seed` (nn/init.h), ready to train.
+LoopedLm initial_looped_lm(const ModelConfig& config, std::uint64_t seed);
+
+/// What a forward pass reads.
+struct LoopedInput {
+  Tensor tokens_BT;     ///< int64
+  Tensor documents_BT;  ///< number of the document of each token; undefined = no document mask
+  /// Streams of a random initial state: row b uses stream (seed, sample_keys[b]). Needed only with
+  /// state_init "normal"; rows without a key use their number.
+  std::uint64_t state_seed = 0;
+  std::vector<std::uint64_t> sample_keys;
+};
+
+/// A forward pass in two halves, so that evaluation can read out after any loop and training after
+/// the last. Holds the packed weights and the rotary table of the pass.
+class LoopedPass {
+ public:
+  LoopedPass(const LoopedLm& model, const LoopedInput& input);
+
+  /// Runs the loops; returns the state after the last, [B, T, D].
+  Tensor run(const LoopPlan& plan, const LoopObserver& observe = {}) const;
+
+  /// Coda and final norm of a state: what the head reads, [B, T, D].
+  [[nodiscard]] Tensor read_out(const Tensor& state_BTD) const;
+
+  /// Logits of a state with scale and soft cap, [B, T, V].
+  [[nodiscard]] Tensor logits(const Tensor& state_BTD) const;
+
+  /// h_0, the state before the first loop.
+  [[nodiscard]] const Tensor& initial_state() const { return initial_; }
+
+ private:
+  const LoopedLm& model_;
+  BlockContext context_;
+  std::vector<PackedBlock> core_, coda_;
+  InjectContext inject_;
+  Tensor initial_;
+};
+
+}  // namespace rondo

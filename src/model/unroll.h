@@ -1,0 +1,37 @@
+// How often the core runs, where gradients begin, and what is computed twice: a function of a step,
+// a state and a plan. Training, evaluation and probes all use this one.
+#pragma once
+
+#include <functional>
+
+#include "tensor/ops.h"
+
+namespace rondo {
+
+/// The loops of one forward pass.
+struct LoopPlan {
+  std::int64_t loops = 1;
+  /// The last `backward` loops are back-propagated; 0 or more than `loops` means all of them.
+  std::int64_t backward = 0;
+  /// Keep only the state before each loop and run the loop again in the backward pass.
+  bool recompute = false;
+
+  /// Loops that run without gradient, before the others.
+  [[nodiscard]] std::int64_t prefix() const {
+    return backward == 0 || backward >= loops ? 0 : loops - backward;
+  }
+};
+
+/// One loop: the state after it, given the state before it and the tensors that all loops share.
+using LoopStep = std::function<Tensor(const Tensor& state, const std::vector<Tensor>& shared)>;
+
+/// Called with h_0 (loop 0) and with the state after each loop.
+using LoopObserver = std::function<void(std::int64_t loop, const Tensor& state)>;
+
+/// Runs `plan.loops` loops from `state`. States of the prefix are constants for the gradient, as is
+/// `state` itself when there is a prefix; `shared` is not (the injection of the last loops reaches
+/// the prelude through it).
+Tensor unroll(const LoopStep& step, Tensor state, const std::vector<Tensor>& shared,
+              const LoopPlan& plan, const LoopObserver& observe = {});
+
+}  // namespace rondo

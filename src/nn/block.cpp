@@ -1,0 +1,113 @@
+// Building, packing and running a block.
+#include "nn/block.h"
+
+namespace rondo {
+namespace {
+
+constexpr std::int64_t kPad = 16;
+
+/// `weight` [out, in] with rows of zeros up to a multiple of kPad.
+Tensor pad_rows(const Tensor& weight) {
+  const auto extra = (kPad - weight.size(0) % kPad) % kPad;
+  return extra == 0 ? weight : at::constant_pad_nd(weight, {0, 0, 0, extra});
+}
+
+/// `weight` [out, in] with columns of zeros up to a multiple of kPad.
+Tensor pad_columns(const Tensor& weight) {
+  const auto extra = (kPad - weight.size(1) % kPad) % kPad;
+  return extra == 0 ? weight : at::constant_pad_nd(weight, {0, extra});
+}
+
+Tensor gains_of(const std::optional<RmsNorm>& norm) { return norm ? norm->weight.value : Tensor(); }
+
+/// RoPE and QK-norm of queries or keys, x_BTHK, in the configured order.
+Tensor position(const Tensor& x_BTHK, const Tensor& gains, const BlockContext& context) {
+  const auto& config = context.config;
+  const auto norm = [&](const Tensor& x) {
+    return rms_norm(x, gains, config.norm_eps, context.form);
+  };
+  if (config.qk_norm == QkNorm::kNone) return rotate(x_BTHK, context.rotary);
+  return config.qk_norm_order == QkNormOrder::kAfterRope ? norm(rotate(x_BTHK, context.rotary))
+                                                         : rotate(norm(x_BTHK), context.rotary);
+}
+
+Tensor attend(const PackedBlock& block, const Tensor& x_BTD, const BlockContext& context) {
+  const auto& config = context.config;
+  const auto heads = config.heads, groups = config.kv_heads, width = config.head_dim;
+  const auto qkv = project(x_BTD, block.qkv).unflatten(-1, {heads + 2 * groups, width});
+  const auto q = position(qkv.narrow(2, 0, heads), block.q_norm, context);
+  const auto k = position(qkv.narrow(2, heads, groups), block.k_norm, context);
+  const auto v = qkv.narrow(2, heads + groups, groups);
+  return project(causal_attention(q, k, v, context.allowed_BTT, context.form), block.o);
+}
+
+}  // namespace
+
+Linear make_linear(std::int64_t out, std::int64_t in, Role role) {
+  return {.weight = {.role = role, .shape = {out, in}, .value = {}}};
+}
+
+RmsNorm make_norm(std::int64_t width) {
+  return {.weight = {.role = Role::kGain, .shape = {width}, .value = {}, .start = 1.0}};
+}
+
+Block make_block(const ModelConfig& config) {
+  const auto width = config.d_model, queries = config.heads * config.head_dim,
+             keys = config.kv_heads * config.head_dim;
+  Block block{
+      .attn_norm = make_norm(width),
+      .attn = {.q = make_linear(queries, width),
+               .k = make_linear(keys, width),
+               .v = make_linear(keys, width),
+               .o = make_linear(width, queries, Role::kResidualOutput),
+               .q_norm = {},
+               .k_norm = {}},
+      .mlp_norm = make_norm(width),
+      .mlp = {.gate = make_linear(config.d_ff, width),
+              .up = make_linear(config.d_ff, width),
+              .down = make_linear(width, config.d_ff, Role::kResidualOutput)},
+  };
+  if (config.qk_norm == QkNorm::kGain) {
+    block.attn.q_norm = make_norm(config.head_dim);
+    block.attn.k_norm = make_norm(config.head_dim);
+  }
+  return block;
+}
+
+PackedBlock pack(const Block& block) {
+  const auto& attn = block.attn;
+  const auto& mlp = block.mlp;
+  return {
+      .attn_norm = block.attn_norm.weight.value,
+      .qkv = at::cat({attn.q.weight.value, attn.k.weight.value, attn.v.weight.value}),
+      .q_norm = gains_of(attn.q_norm),
+      .k_norm = gains_of(attn.k_norm),
+      .o = attn.o.weight.value,
+      .mlp_norm = block.mlp_norm.weight.value,
+      .gate_up = at::cat({pad_rows(mlp.gate.weight.value), pad_rows(mlp.up.weight.value)}),
+      .down = pad_columns(mlp.down.weight.value),
+  };
+}
+
+void PackedBlock::append_to(std::vector<Tensor>& list) const {
+  for (const auto& tensor : {attn_norm, qkv, q_norm, k_norm, o, mlp_norm, gate_up, down})
+    if (tensor.defined()) list.push_back(tensor);
+}
+
+PackedBlock PackedBlock::rebuilt(const std::vector<Tensor>& list, std::size_t& next) const {
+  PackedBlock block = *this;
+  for (Tensor* tensor : {&block.attn_norm, &block.qkv, &block.q_norm, &block.k_norm, &block.o,
+                         &block.mlp_norm, &block.gate_up, &block.down})
+    if (tensor->defined()) *tensor = list[next++];
+  return block;
+}
+
+Tensor forward(const PackedBlock& block, const Tensor& x_BTD, const BlockContext& context) {
+  const auto norm = [&](const Tensor& x, const Tensor& gains) {
+    return rms_norm(x, gains, context.config.norm_eps, context.form);
+  };
+  const auto x = x_BTD + attend(block, norm(x_BTD, block.attn_norm), context);
+  return x + project(swiglu(project(norm(x, block.mlp_norm), block.gate_up)), block.down);
+}
+
+}  // namespace rondo

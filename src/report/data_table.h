@@ -1,0 +1,28 @@
+// The numbers behind a chart as rows: inlined in its spec, and saved as CSV on request.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/json.h"
+
+namespace rondo::report {
+
+/// A text or a number; a number that is not finite is an empty cell.
+using Cell = std::variant<double, std::string>;
+
+/// Columns by name, every row as long as the header.
+struct DataTable {
+  std::vector<std::string> columns;
+  std::vector<std::vector<Cell>> rows;
+};
+
+/// Comma-separated with a header line (RFC 4180, lines end in \n).
+std::string to_csv(const DataTable& table);
+
+/// The rows as objects. Numbers are rounded to six digits, far below what a chart shows.
+Json to_rows(const DataTable& table);
+
+}  // namespace rondo::report

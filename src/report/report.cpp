@@ -1,0 +1,160 @@
+// Collecting runs, writing the page and what lies beside it.
+#include "report/report.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <set>
+#include <thread>
+
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "record/table.h"
+#include "report/charts.h"
+#include "report/page.h"
+
+namespace rondo::report {
+namespace {
+
+/// The runs in and below the folders, each once.
+std::vector<fs::path> collect(std::span<const fs::path> dirs) {
+  std::vector<fs::path> runs;
+  std::set<fs::path> seen;
+  for (const auto& dir : dirs) {
+    const auto found = find_runs(dir);
+    require(!found.empty(),
+            "{}: no runs in or below it; expected folders with config.toml and metrics.jsonl, as "
+            "`rondo train --out` makes them",
+            dir.string());
+    for (const auto& run : found)
+      if (seen.insert(fs::weakly_canonical(run)).second) runs.push_back(run);
+  }
+  return runs;
+}
+
+std::string now_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[64];
+  const std::size_t size = std::strftime(text, sizeof text, "%e %B %Y, %H:%M UTC", &parts);
+  const std::string_view whole(text, size);
+  return std::string(whole.substr(whole.find_first_not_of(' ')));
+}
+
+fs::path page_path(std::span<const fs::path> dirs, const fs::path& out) {
+  if (out.empty()) return default_page(dirs);
+  std::error_code ignored;
+  if (fs::is_directory(out, ignored) || !out.has_filename()) return out / "report.html";
+  return out;
+}
+
+/// The table of runs for other programs.
+DataTable runs_data(const RunTable& table) {
+  DataTable data;
+  data.columns = {"group",
+                  "run",
+                  "path",
+                  "seed",
+                  "state",
+                  "steps",
+                  "tokens",
+                  "flops",
+                  "parameters",
+                  "n_once",
+                  "n_rec",
+                  "loops",
+                  "backward_loops",
+                  "effective_depth",
+                  "train_loss_nats",
+                  "validation_loss_nats",
+                  "bits_per_byte",
+                  "accuracy",
+                  "tokens_per_s",
+                  "wall_s",
+                  "peak_bytes"};
+  for (const auto& group : table.groups)
+    for (const auto i : group.runs) {
+      const RunSummary& s = table.runs[i].summary;
+      data.rows.push_back({group.name,
+                           table.names[i],
+                           table.runs[i].dir.string(),
+                           s.seed,
+                           std::string(word(table.runs[i].state)),
+                           s.steps,
+                           s.tokens,
+                           s.flops,
+                           s.parameters.total,
+                           s.parameters.once,
+                           s.parameters.recurrent,
+                           group.loops,
+                           group.backward_loops,
+                           s.effective_depth,
+                           s.train_loss_nats,
+                           s.validation_loss_nats,
+                           s.bits_per_byte,
+                           s.accuracy,
+                           s.tokens_per_s,
+                           s.wall_s,
+                           s.peak_bytes});
+    }
+  return data;
+}
+
+/// Writes everything once; says whether any run is still going.
+bool write_once(std::span<const fs::path> dirs, const fs::path& page, const ReportOptions& options,
+                bool last) {
+  std::vector<RunRecord> runs;
+  for (const auto& dir : collect(dirs)) runs.push_back(read_run(dir));
+  const RunTable table = make_run_table(std::move(runs));
+  const bool going = std::any_of(table.runs.begin(), table.runs.end(),
+                                 [](const auto& run) { return run.state == RunState::kRunning; });
+  const auto charts = all_charts(table);
+  PageOptions page_options{.title = options.title, .written = now_text(), .refresh_s = 0};
+  if (options.watch && going && !last)
+    page_options.refresh_s = std::max(1, static_cast<int>(std::ceil(options.watch_period_s)));
+  const auto beside = [&](const std::string& ending) {
+    return page.parent_path() / (page.stem().string() + "-" + ending);
+  };
+  for (const auto& chart : charts) {
+    write_file_atomically(beside(chart.name + ".vl.json"), standalone_spec(chart));
+    if (options.csv) write_file_atomically(beside(chart.name + ".csv"), to_csv(chart.data));
+  }
+  if (options.csv) write_file_atomically(beside("runs.csv"), to_csv(runs_data(table)));
+  // The page comes last: whoever sees it finds the rest.
+  write_file_atomically(page, render_page(table, charts, page_options));
+  return going;
+}
+
+/// Sleeps, but wakes for an interrupt.
+void wait(double seconds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (interrupt_signal() == 0 && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+}
+
+}  // namespace
+
+fs::path default_page(std::span<const fs::path> dirs) {
+  if (dirs.size() == 1) return dirs.front() / "report.html";
+  fs::path first = dirs.front().lexically_normal();
+  if (!first.has_filename()) first = first.parent_path();
+  return first.parent_path() / "report.html";
+}
+
+fs::path write_report(std::span<const fs::path> dirs, const ReportOptions& options) {
+  require(!dirs.empty(), "report: no folder given; expected runs or folders of runs");
+  const fs::path page = page_path(dirs, options.out);
+  // Wrong input is said before a folder is made for the page.
+  collect(dirs);
+  if (page.has_parent_path()) create_folder(page.parent_path());
+  bool going = write_once(dirs, page, options, false);
+  while (options.watch && going && interrupt_signal() == 0) {
+    wait(options.watch_period_s);
+    going = write_once(dirs, page, options, interrupt_signal() != 0);
+  }
+  return page;
+}
+
+}  // namespace rondo::report

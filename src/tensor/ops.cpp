@@ -1,0 +1,125 @@
+// The models' operations over library kernels.
+#include "tensor/ops.h"
+
+#include <cmath>
+
+namespace rondo {
+namespace {
+
+/// [B, T, G, K] → [B, H, T, K], each key/value head repeated for the query heads that share it.
+Tensor heads_first(const Tensor& x_BTGK, std::int64_t heads) {
+  const auto groups = x_BTGK.size(2);
+  auto out = x_BTGK.transpose(1, 2);
+  return groups == heads ? out : out.repeat_interleave(heads / groups, 1);
+}
+
+Tensor composed_attention(const Tensor& q_BHTK, const Tensor& k_BHTK, const Tensor& v_BHTK,
+                          const Tensor& allowed_BTT) {
+  const auto length = q_BHTK.size(2);
+  auto allowed = at::ones({length, length}, q_BHTK.options().dtype(at::kBool)).tril();
+  if (allowed_BTT.defined()) allowed = allowed.logical_and(allowed_BTT).unsqueeze(1);
+  const double scale = 1.0 / std::sqrt(static_cast<double>(q_BHTK.size(3)));
+  const auto scores = at::matmul(q_BHTK, k_BHTK.transpose(2, 3)) * scale;
+  const auto masked = scores.masked_fill(allowed.logical_not(), -INFINITY);
+  return at::matmul(at::softmax(masked, -1), v_BHTK);
+}
+
+Tensor library_attention(const Tensor& q_BHTK, const Tensor& k_BHTK, const Tensor& v_BHTK,
+                         const Tensor& allowed_BTT) {
+  if (!allowed_BTT.defined())
+    return at::scaled_dot_product_attention(q_BHTK, k_BHTK, v_BHTK, {}, 0.0, /*is_causal=*/true);
+  const auto length = q_BHTK.size(2);
+  const auto causal = at::ones({length, length}, q_BHTK.options().dtype(at::kBool)).tril();
+  return at::scaled_dot_product_attention(q_BHTK, k_BHTK, v_BHTK,
+                                          causal.logical_and(allowed_BTT).unsqueeze(1), 0.0, false);
+}
+
+/// The autograd node behind recomputed().
+class Recomputed : public torch::autograd::Function<Recomputed> {
+ public:
+  static Tensor forward(torch::autograd::AutogradContext* context, const TensorFunction& function,
+                        at::TensorList inputs) {
+    const NoGrad guard;
+    context->saved_data["function"] =
+        c10::IValue::make_capsule(c10::make_intrusive<Holder>(function));
+    context->save_for_backward(inputs.vec());
+    return function(inputs.vec());
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list output_gradient) {
+    const auto saved = context->get_saved_variables();
+    std::vector<Tensor> inputs, wanted;
+    for (const auto& tensor : saved) {
+      inputs.push_back(tensor.detach().requires_grad_(tensor.requires_grad()));
+      if (tensor.requires_grad()) wanted.push_back(inputs.back());
+    }
+    const auto holder = context->saved_data["function"].toCapsule();
+    std::vector<Tensor> found;
+    {
+      const at::AutoGradMode enable(true);
+      const auto output = static_cast<Holder&>(*holder).function(inputs);
+      found = gradients({output}, wanted, {output_gradient[0]});
+    }
+    torch::autograd::variable_list result = {Tensor()};  // no gradient for the function itself
+    std::size_t next = 0;
+    for (const auto& tensor : saved)
+      result.push_back(tensor.requires_grad() ? found[next++] : Tensor());
+    return result;
+  }
+
+ private:
+  struct Holder : torch::CustomClassHolder {
+    explicit Holder(TensorFunction f) : function(std::move(f)) {}
+    TensorFunction function;
+  };
+};
+
+}  // namespace
+
+Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps, Form form) {
+  if (form == Form::kFused)
+    return at::rms_norm(x, {x.size(-1)}, weight.defined() ? std::optional(weight) : std::nullopt,
+                        eps);
+  const auto scaled = x * (x.square().mean(-1, /*keepdim=*/true) + eps).rsqrt();
+  return weight.defined() ? scaled * weight : scaled;
+}
+
+Tensor rotate(const Tensor& x_BTHK, const RotaryTable& table) {
+  const auto half = x_BTHK.size(3) / 2, length = x_BTHK.size(1);
+  const auto cos = table.cos.narrow(0, 0, length).unsqueeze(1).to(x_BTHK.dtype());
+  const auto sin = table.sin.narrow(0, 0, length).unsqueeze(1).to(x_BTHK.dtype());
+  const auto first = x_BTHK.narrow(3, 0, half), second = x_BTHK.narrow(3, half, half);
+  return at::cat({first * cos - second * sin, second * cos + first * sin}, -1);
+}
+
+Tensor causal_attention(const Tensor& q_BTHK, const Tensor& k_BTGK, const Tensor& v_BTGK,
+                        const Tensor& allowed_BTT, Form form) {
+  const auto heads = q_BTHK.size(2);
+  const auto attend = form == Form::kFused ? library_attention : composed_attention;
+  const auto out_BHTK = attend(q_BTHK.transpose(1, 2), heads_first(k_BTGK, heads),
+                               heads_first(v_BTGK, heads), allowed_BTT);
+  return out_BHTK.transpose(1, 2).flatten(2);
+}
+
+Tensor swiglu(const Tensor& gate_up) {
+  const auto parts = gate_up.chunk(2, -1);
+  return at::silu(parts[0]) * parts[1];
+}
+
+Tensor project(const Tensor& x, const Tensor& weight) { return at::linear(x, weight); }
+
+Tensor shape_logits(const Tensor& logits, double scale, double softcap) {
+  const auto scaled = scale == 1.0 ? logits : logits * scale;
+  return softcap == 0.0 ? scaled : (scaled / softcap).tanh() * softcap;
+}
+
+Tensor cross_entropy(const Tensor& logits_NV, const Tensor& targets_N) {
+  return at::cross_entropy_loss(logits_NV, targets_N, {}, at::Reduction::None);
+}
+
+Tensor recomputed(const TensorFunction& function, const std::vector<Tensor>& inputs) {
+  return Recomputed::apply(function, at::TensorList(inputs));
+}
+
+}  // namespace rondo

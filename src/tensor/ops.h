@@ -1,0 +1,50 @@
+// The mathematical operations of the models, as free functions. Each says its formula; those that
+// have a faster library form keep the composed one beside it as fallback and as oracle of the
+// tests.
+#pragma once
+
+#include <functional>
+
+#include "tensor/tensor.h"
+
+namespace rondo {
+
+/// Which form of an operation runs: `engine.fused`.
+enum class Form { kFused, kComposed };
+
+/// x / √(mean x² + eps) ⊙ weight over the last dimension. An undefined weight means no gains.
+Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps, Form form);
+
+/// Cosines and sines of the rotary angles, each [T, K/2] (Su et al., 2021).
+struct RotaryTable {
+  Tensor cos, sin;
+};
+
+/// Rotates the two halves of a head (the Llama convention): x_BTHK, positions from 0.
+Tensor rotate(const Tensor& x_BTHK, const RotaryTable& table);
+
+/// Causal softmax attention with scores scaled by 1/√K. q_BTHK; k_BTGK, v_BTGK, where query head h
+/// reads key/value head ⌊h / (H / G)⌋. `allowed_BTT` (bool, optional) further limits who sees whom.
+/// Returns [B, T, H·K].
+Tensor causal_attention(const Tensor& q_BTHK, const Tensor& k_BTGK, const Tensor& v_BTGK,
+                        const Tensor& allowed_BTT, Form form);
+
+/// silu(gate) ⊙ up (Shazeer, 2020); `gate_up` holds both side by side in the last dimension.
+Tensor swiglu(const Tensor& gate_up);
+
+/// x Wᵀ over the last dimension.
+Tensor project(const Tensor& x, const Tensor& weight);
+
+/// Logits after scale and soft cap: c tanh(scale · z / c), or scale · z when `softcap` is 0.
+Tensor shape_logits(const Tensor& logits, double scale, double softcap);
+
+/// Cross-entropy in nats of each row: logits_NV, targets_N (int64). Returns [N].
+Tensor cross_entropy(const Tensor& logits_NV, const Tensor& targets_N);
+
+/// Runs `function(inputs)` now without keeping its intermediate results, and runs it again in the
+/// backward pass (Chen et al., 2016). `function` must depend on nothing else that needs gradients
+/// and must return the same both times.
+using TensorFunction = std::function<Tensor(const std::vector<Tensor>& inputs)>;
+Tensor recomputed(const TensorFunction& function, const std::vector<Tensor>& inputs);
+
+}  // namespace rondo

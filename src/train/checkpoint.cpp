@@ -1,0 +1,46 @@
+// Checkpoints.
+#include "train/checkpoint.h"
+
+#include "base/error.h"
+#include "base/version.h"
+#include "config/recipe.h"
+#include "model/weights.h"
+
+namespace rondo {
+
+void save_checkpoint(const fs::path& folder, const Config& config, const LoopedLm& model,
+                     const AdamW& optimizer, Manifest manifest) {
+  const fs::path path = folder / checkpoint_name(manifest.step);
+  const fs::path temporary = path.string() + ".tmp";
+  std::error_code ignored;
+  fs::remove_all(temporary, ignored);
+  try {
+    create_folder(temporary);
+    write_safetensors(temporary / kWeightsFile, weights_file(model, config));
+    write_safetensors(temporary / kStateFile, optimizer.state());
+    for (const char* name : {kWeightsFile, kStateFile})
+      manifest.files[name] = sha256_of_file(temporary / name);
+    manifest.config_hash = config_hash(config);
+    manifest.version = kVersion;
+    publish_checkpoint(temporary, path, manifest);
+  } catch (...) {
+    fs::remove_all(temporary, ignored);
+    throw;
+  }
+}
+
+Manifest load_checkpoint(const fs::path& checkpoint, const Config& config, LoopedLm& model,
+                         AdamW& optimizer) {
+  auto manifest = verify_checkpoint(checkpoint);
+  require(
+      manifest.config_hash == config_hash(config),
+      "{}: written under another config (hash {}…, this run has {}…); use the run's own recipe or "
+      "another --out",
+      checkpoint.string(), manifest.config_hash.substr(0, 12), config_hash(config).substr(0, 12));
+  const auto weights = checkpoint / kWeightsFile, state = checkpoint / kStateFile;
+  optimizer.load_state(read_safetensors(state), state.string());
+  load_weights(model, read_safetensors(weights), weights.string());
+  return manifest;
+}
+
+}  // namespace rondo

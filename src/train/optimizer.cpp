@@ -1,0 +1,97 @@
+// AdamW over the library's fused kernel.
+#include "train/optimizer.h"
+
+#include <cmath>
+
+#include "base/error.h"
+
+namespace rondo {
+
+bool is_decayed(Role role) { return role != Role::kGain && role != Role::kInjectScale; }
+
+bool is_hidden_matrix(Role role) {
+  return role == Role::kMatrix || role == Role::kResidualOutput || role == Role::kInjectMatrix;
+}
+
+AdamW::AdamW(std::vector<std::pair<std::string, Parameter*>> parameters, const TrainConfig& train)
+    : train_(train) {
+  for (auto& [name, parameter] : parameters)
+    slots_.push_back({.name = std::move(name),
+                      .parameter = parameter,
+                      .m = at::zeros(parameter->shape),
+                      .v = at::zeros(parameter->shape)});
+}
+
+double AdamW::clip_gradients() {
+  std::vector<Tensor> gradients;
+  for (auto& slot : slots_) {
+    auto& gradient = slot.parameter->value.mutable_grad();
+    if (!gradient.defined()) gradient = at::zeros(slot.parameter->shape);
+    gradients.push_back(gradient);
+  }
+  const NoGrad guard;
+  double squares = 0;
+  for (const auto& norm : at::_foreach_norm(gradients)) {
+    const auto value = norm.item<double>();
+    squares += value * value;
+  }
+  const double total = std::sqrt(squares);
+  if (train_.clip > 0 && total > train_.clip) at::_foreach_mul_(gradients, train_.clip / total);
+  return total;
+}
+
+void AdamW::step(double learning_rate, std::int64_t step) {
+  const NoGrad guard;
+  // One call per kind, since the kernel takes one rate and one decay.
+  for (const bool hidden : {false, true}) {
+    for (const bool decayed : {false, true}) {
+      std::vector<Tensor> values, gradients, m, v, steps;
+      for (auto& slot : slots_) {
+        const Role role = slot.parameter->role;
+        if (is_hidden_matrix(role) != hidden || is_decayed(role) != decayed) continue;
+        values.push_back(slot.parameter->value);
+        gradients.push_back(slot.parameter->value.grad());
+        m.push_back(slot.m);
+        v.push_back(slot.v);
+        steps.push_back(at::scalar_tensor(static_cast<double>(step), at::kFloat));
+      }
+      if (values.empty()) continue;
+      at::_fused_adamw_(values, gradients, m, v, /*max_exp_avg_sqs=*/{}, steps,
+                        learning_rate * (hidden ? train_.matrix_lr_scale : 1.0), train_.betas[0],
+                        train_.betas[1], decayed ? train_.weight_decay : 0.0, train_.eps,
+                        /*amsgrad=*/false, /*maximize=*/false);
+    }
+  }
+}
+
+void AdamW::clear_gradients() {
+  for (auto& slot : slots_) slot.parameter->value.mutable_grad().reset();
+}
+
+TensorFile AdamW::state() const {
+  TensorFile file;
+  for (const auto& slot : slots_) {
+    file.tensors["m." + slot.name] = slot.m;
+    file.tensors["v." + slot.name] = slot.v;
+  }
+  return file;
+}
+
+void AdamW::load_state(const TensorFile& file, const std::string& source) {
+  const auto take = [&](const std::string& name, Tensor& moment) {
+    const auto found = file.tensors.find(name);
+    require(found != file.tensors.end(), "{}: tensor {} is missing", source, name);
+    require(found->second.sizes() == moment.sizes() && found->second.scalar_type() == at::kFloat,
+            "{}: tensor {} has another shape or type than the model's parameter", source, name);
+    moment = found->second.clone();
+  };
+  for (auto& slot : slots_) {
+    take("m." + slot.name, slot.m);
+    take("v." + slot.name, slot.v);
+  }
+  require(file.tensors.size() == 2 * slots_.size(),
+          "{}: holds {} tensors, expected the {} moments of this model", source,
+          file.tensors.size(), 2 * slots_.size());
+}
+
+}  // namespace rondo

@@ -1,0 +1,76 @@
+// Counting before training.
+#include "train/preflight.h"
+
+#include "base/error.h"
+#include "base/machine.h"
+#include "base/text.h"
+#include "cost/flops.h"
+#include "cost/memory.h"
+#include "cost/parameters.h"
+#include "cost/time.h"
+
+namespace rondo {
+namespace {
+
+// Share of the roof that a training step of composed library operations reaches on two cores;
+// docs/performance.md has the measurements.
+constexpr double kExpectedShare = 0.55;
+// The process before the first tensor: libraries and their tables.
+constexpr double kProcessBytes = 250e6;
+
+}  // namespace
+
+Preflight preflight(const Config& config, double training_tokens, double roof_gflops) {
+  Preflight facts;
+  facts.parameters = count_parameters(config.model, config.model.vocab).total;
+  facts.tokens = static_cast<double>(config.train.steps) * static_cast<double>(config.train.batch) *
+                 static_cast<double>(config.data.sequence_length);
+  facts.tokens_per_parameter = facts.tokens / static_cast<double>(facts.parameters);
+  facts.epochs = facts.tokens / training_tokens;
+  facts.flops = expected_flops_per_token(config).train * facts.tokens;
+  const auto memory =
+      memory_bytes(config, config.model.vocab, {.micro_batch = config.train.micro_batch});
+  facts.memory_bytes = memory.total() + kProcessBytes;
+  // Weights and two moments each; while a new one is written, all kept ones are still there.
+  const auto kept = config.train.keep + (config.train.keep_best ? 1 : 0) + 1;
+  facts.disk_bytes = static_cast<double>(kept) * 12.0 * static_cast<double>(facts.parameters);
+  facts.roof_gflops = roof_gflops;
+  if (roof_gflops > 0) facts.seconds = seconds_for(facts.flops, {roof_gflops, kExpectedShare});
+  return facts;
+}
+
+std::string preflight_text(const Config& config, const Preflight& facts) {
+  const auto& loops = config.loops;
+  std::string text = fmt::format(
+      "{} parameters, {} + {} x {} + {} layers, d {}; {} loops ({}), {} back-propagated\n",
+      si(static_cast<double>(facts.parameters)), config.model.prelude_layers,
+      config.model.core_layers, loops.forward, config.model.coda_layers, config.model.d_model,
+      loops.forward, word(loops.sampler),
+      loops.backward == 0 ? "all" : fmt::format("at most {}", loops.backward));
+  text += fmt::format("{} tokens in {} steps ({:.1f} per parameter, {:.2f} epochs), {} FLOPs\n",
+                      si(facts.tokens), config.train.steps, facts.tokens_per_parameter,
+                      facts.epochs, si(facts.flops));
+  text += fmt::format("memory about {} ({} free), micro-batch {} of {}; disk {} for checkpoints\n",
+                      bytes(facts.memory_bytes), bytes(static_cast<double>(free_memory_bytes())),
+                      config.train.micro_batch, config.train.batch, bytes(facts.disk_bytes));
+  text += facts.seconds > 0
+              ? fmt::format("about {} on {} threads at a roof of {:.0f} GFLOP/s",
+                            duration(facts.seconds), config.engine.threads, facts.roof_gflops)
+              : fmt::format("{} threads", config.engine.threads);
+  return text;
+}
+
+void refuse_if_too_large(const Preflight& facts, const fs::path& out) {
+  const auto free_memory = static_cast<double>(free_memory_bytes());
+  require(facts.memory_bytes <= free_memory,
+          "this run needs about {} of memory and {} are free; lower train.micro_batch, "
+          "data.sequence_length or loops.backward, or set loops.recompute = true",
+          bytes(facts.memory_bytes), bytes(free_memory));
+  const auto free_disk = static_cast<double>(free_disk_bytes(out));
+  require(
+      facts.disk_bytes <= free_disk,
+      "{}: the checkpoints need about {} and {} are free; lower train.keep or choose another --out",
+      out.string(), bytes(facts.disk_bytes), bytes(free_disk));
+}
+
+}  // namespace rondo

@@ -1,0 +1,31 @@
+// What a run will cost, said before it starts, and refused when the machine cannot bear it.
+#pragma once
+
+#include <string>
+
+#include "base/files.h"
+#include "config/config.h"
+
+namespace rondo {
+
+/// Facts known before the first step.
+struct Preflight {
+  std::int64_t parameters = 0;
+  double tokens = 0, tokens_per_parameter = 0, epochs = 0;
+  double flops = 0;         ///< of the whole run: matrices, attention and head
+  double memory_bytes = 0;  ///< estimated peak
+  double disk_bytes = 0;    ///< of the checkpoints kept
+  double roof_gflops = 0;
+  double seconds = 0;  ///< estimated
+};
+
+/// Computes the facts. `training_tokens` is the size of the training data.
+Preflight preflight(const Config& config, double training_tokens, double roof_gflops);
+
+/// The facts as a few lines for people.
+std::string preflight_text(const Config& config, const Preflight& facts);
+
+/// Throws an input error when memory or disk does not suffice.
+void refuse_if_too_large(const Preflight& facts, const fs::path& out);
+
+}  // namespace rondo

@@ -1,0 +1,404 @@
+// The course of a run: start or resume, steps, validations, checkpoints, summary.
+#include "train/trainer.h"
+
+#include <chrono>
+#include <cmath>
+#include <deque>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "base/machine.h"
+#include "base/statistics.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "config/recipe.h"
+#include "cost/describe.h"
+#include "cost/flops.h"
+#include "cost/loops.h"
+#include "data/dataset.h"
+#include "eval/loss.h"
+#include "eval/open_model.h"
+#include "record/run_folder.h"
+#include "record/state.h"
+#include "tensor/roof.h"
+#include "train/checkpoint.h"
+#include "train/preflight.h"
+#include "train/settle.h"
+#include "train/step.h"
+
+namespace rondo {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Peak resident memory counts from here on.
+void reset_peak_memory() {
+  // Not every system lets a process reset its own peak; then the peak is that of the whole process.
+  if (std::FILE* file = std::fopen("/proc/self/clear_refs", "w")) {
+    std::fputs("5", file);
+    std::fclose(file);
+  }
+}
+
+bool is_looped(const Config& config) {
+  const bool once = config.loops.forward == 1 && config.loops.sampler == Sampler::kFixed;
+  return config.model.core_layers > 0 && !(once && config.model.injection == Injection::kNone);
+}
+
+Json depth_json(const std::vector<LossAt>& points) {
+  Json list = Json::array();
+  for (const auto& point : points)
+    list.push_back({{"loops", point.loops},
+                    {"loss_nats", point.loss_nats},
+                    {"bits_per_byte", point.bits_per_byte},
+                    {"stderr", point.stderr_nats}});
+  return list;
+}
+
+/// The recipe of a run that goes on: its open choices as before, everything else unchanged.
+Config resumed_config(const Config& recipe, const fs::path& out) {
+  require(is_run(out), "{}: no run to resume; leave out --resume to start one", out.string());
+  const auto earlier = read_recipe(out.string());
+  auto config = adopt_settled(recipe, earlier);
+  const auto changed = differences(earlier, config);
+  require(
+      changed.empty(),
+      "{}: --resume with another recipe: {}. Use the run's own ({}/config.toml) or another --out",
+      out.string(), join(changed, "; "), out.string());
+  return config;
+}
+
+/// The summary of a run that has done all the steps that `recipe` asks for.
+std::optional<Json> finished_summary(const Config& recipe, const fs::path& out) {
+  const auto file = out / kSummaryFile;
+  if (!is_run(out) || !fs::exists(file)) return std::nullopt;
+  const auto config = resumed_config(recipe, out);
+  auto summary = Json::parse(read_file(file), nullptr, /*allow_exceptions=*/false);
+  if (!summary.is_object()) return std::nullopt;
+  const bool done = summary.value("stop_reason", "") == kStopFinished &&
+                    summary.value("steps", std::int64_t{-1}) == config.train.steps;
+  return done ? std::optional(summary) : std::nullopt;
+}
+
+class Run {
+ public:
+  Run(const Config& recipe, const TrainOptions& options);
+  Json go();
+
+ private:
+  void begin();
+  bool step();
+  void validate(bool last);
+  void save();
+  void show(const StepResult& result, double seconds);
+  void append_step(const StepResult& result, double seconds);
+  [[nodiscard]] bool weights_finite();
+  [[nodiscard]] bool last_step() const { return step_ == last_; }
+  [[nodiscard]] double tokens_per_step() const;
+  [[nodiscard]] Json facts() const;
+  [[nodiscard]] Json summary(const std::string& stop_reason, const std::string& message) const;
+
+  TrainOptions options_;
+  Dataset data_;
+  Config config_;
+  ValidationSet validation_;
+  LoopedLm model_;
+  std::optional<AdamW> optimizer_;
+  std::optional<RunWriter> writer_;
+  Progress progress_;
+
+  double roof_gflops_ = 0;
+  ParameterCounts counts_;
+  std::int64_t step_ = 0, last_ = 0, first_ = 0;
+  double tokens_ = 0, flops_ = 0, wall_before_ = 0;
+  Clock::time_point started_;
+  std::optional<double> train_loss_, validation_loss_, bits_per_byte_, validated_now_, best_;
+  std::vector<LossAt> sweep_;
+  std::deque<double> step_times_;
+};
+
+Run::Run(const Config& recipe, const TrainOptions& options)
+    : options_(options),
+      data_(open_dataset(recipe.data)),
+      config_(settle(options.resume ? resumed_config(recipe, options.out) : recipe,
+                     data_.tokenizer->vocab())),
+      validation_(data_.validation.spread(recipe.data.validation_tokens)),
+      progress_(options.label) {
+  set_threads(static_cast<int>(config_.engine.threads));
+  roof_gflops_ = measure_roof_gflops();
+  counts_ = count_parameters(config_.model, config_.model.vocab);
+  const auto facts = preflight(config_, static_cast<double>(data_.training.tokens()), roof_gflops_);
+  for (const auto& line : split(preflight_text(config_, facts), '\n')) log("{}", line);
+  for (const auto& note : notes(config_)) log("note: {}", note);
+  refuse_if_too_large(facts, options_.out);
+
+  model_ = initial_looped_lm(config_.model, config_.seed);
+  model_.form = config_.engine.fused ? Form::kFused : Form::kComposed;
+  if (options_.init) {
+    const auto file = find_weights(*options_.init);
+    load_weights(model_, read_safetensors(file), file.string());
+  }
+  optimizer_.emplace(named_parameters(model_), config_.train);
+  last_ = config_.train.stop_after == 0 ? config_.train.steps
+                                        : std::min(config_.train.steps, config_.train.stop_after);
+}
+
+double Run::tokens_per_step() const {
+  return static_cast<double>(config_.train.batch) *
+         static_cast<double>(config_.data.sequence_length);
+}
+
+void Run::begin() {
+  if (!options_.resume) {
+    writer_.emplace(RunWriter::create(options_.out, config_));
+  } else {
+    const auto entries = list_checkpoints(options_.out / kCheckpointsFolder);
+    if (entries.empty()) {
+      log("{}: no checkpoint yet; starting again from the first step", options_.out.string());
+    } else {
+      const auto manifest = load_checkpoint(entries.back().path, config_, model_, *optimizer_);
+      step_ = manifest.step;
+      tokens_ = manifest.tokens;
+      flops_ = manifest.flops;
+      wall_before_ = manifest.wall_s;
+      train_loss_ = manifest.train_loss_nats;
+      best_ = best_checkpoint(entries).manifest.validation_loss_nats;
+      log("{}: going on after step {}", options_.out.string(), step_);
+    }
+    writer_.emplace(RunWriter::resume(options_.out, step_));
+    writer_->write_config(config_);
+  }
+  first_ = step_;
+  Json event = {{"event", "started"}, {"step", step_}};
+  event.update(facts());
+  writer_->append(event);
+}
+
+Json Run::go() {
+  begin();
+  reset_peak_memory();
+  started_ = Clock::now();
+  std::string stop_reason, message;
+  try {
+    while (stop_reason.empty() && step_ < last_) {
+      if (!step()) {
+        stop_reason = kStopDiverged;
+        message = fmt::format("loss or gradient left the finite numbers after step {}", step_);
+      } else if (interrupt_signal() != 0) {
+        stop_reason = kStopInterrupted;
+        save();
+      }
+    }
+    if (stop_reason.empty()) {
+      if (first_ == step_) validate(/*last=*/step_ == config_.train.steps);
+      stop_reason = step_ == config_.train.steps ? kStopFinished : kStopAfter;
+    }
+  } catch (const Error& error) {
+    writer_->append({{"event", "stopped"},
+                     {"step", step_},
+                     {"stop_reason", kStopFailed},
+                     {"message", error.what()}});
+    throw;
+  }
+  Json stop = {{"event", "stopped"}, {"step", step_}, {"stop_reason", stop_reason}};
+  if (!message.empty()) stop["message"] = message;
+  writer_->append(stop);
+  const auto result = summary(stop_reason, message);
+  writer_->write_summary(result);
+  return result;
+}
+
+/// One step with what is due after it; false when the run has left the finite numbers.
+bool Run::step() {
+  const auto start = Clock::now();
+  const auto result = run_step(config_, data_.training, model_, *optimizer_, step_ + 1);
+  const double seconds = seconds_since(start);
+  if (!result.finite) return false;
+  ++step_;
+  train_loss_ = result.loss_nats;
+  tokens_ += tokens_per_step();
+  flops_ += tokens_per_step() * train_matmul_flops(static_cast<double>(counts_.n_once_matrices),
+                                                   static_cast<double>(counts_.n_rec_matrices),
+                                                   {static_cast<double>(result.loops.forward),
+                                                    static_cast<double>(result.loops.backward)});
+  append_step(result, seconds);
+  show(result, seconds);
+
+  const auto due = [&](std::int64_t every) { return every > 0 && step_ % every == 0; };
+  validated_now_.reset();
+  // A person who waits for the end of the run does not want one more validation first.
+  if (interrupt_signal() == 0 && (due(config_.train.validate_every) || last_step()))
+    validate(step_ == config_.train.steps);
+  if (validated_now_ && !std::isfinite(*validated_now_)) return false;
+  const bool improved = validated_now_ && (!best_ || *validated_now_ < *best_);
+  if (improved) best_ = validated_now_;
+  if (due(config_.train.checkpoint_every) || last_step() || (improved && config_.train.keep_best)) {
+    if (!weights_finite()) return false;
+    save();
+  }
+  return true;
+}
+
+void Run::validate(bool last) {
+  const auto trained = config_.loops.forward;
+  const bool sweep = last && is_looped(config_);
+  const auto loops = sweep ? depth_sweep_loops(trained) : std::vector<std::int64_t>{trained};
+  const auto points = evaluate_loss(model_, validation_, loops);
+  Json event = {{"step", step_}, {"tokens", tokens_}, {"flops", flops_}};
+  for (const auto& point : points) {
+    if (point.loops != trained) continue;
+    validation_loss_ = validated_now_ = point.loss_nats;
+    bits_per_byte_ = point.bits_per_byte;
+    event["validation_loss_nats"] = point.loss_nats;
+    event["bits_per_byte"] = point.bits_per_byte;
+    event["stderr"] = point.stderr_nats;
+  }
+  if (points.empty()) return;
+  if (sweep) {
+    sweep_ = points;
+    event["by_loops"] = depth_json(points);
+  }
+  writer_->append(event);
+  if (progress_.due() || last)
+    progress_.update(fmt::format("step {}: validation {:.4f} nats, {:.4f} bits per byte", step_,
+                                 *validation_loss_, *bits_per_byte_));
+}
+
+void Run::save() {
+  Manifest manifest{.step = step_,
+                    .config_hash = {},
+                    .version = {},
+                    .files = {},
+                    .tokens = tokens_,
+                    .flops = flops_,
+                    .wall_s = wall_before_ + seconds_since(started_),
+                    .validation_loss_nats = validated_now_,
+                    .train_loss_nats = train_loss_};
+  save_checkpoint(writer_->checkpoints(), config_, model_, *optimizer_, manifest);
+  prune_checkpoints(writer_->checkpoints(), config_.train.keep, config_.train.keep_best);
+}
+
+bool Run::weights_finite() {
+  const NoGrad guard;
+  bool finite = true;
+  visit_parameters(model_, [&](const std::string&, const Parameter& parameter) {
+    finite = finite && std::isfinite(parameter.value.sum().item<double>());
+  });
+  return finite;
+}
+
+void Run::append_step(const StepResult& result, double seconds) {
+  constexpr std::size_t kRemembered = 200;
+  step_times_.push_back(seconds);
+  if (step_times_.size() > kRemembered) step_times_.pop_front();
+  writer_->append({{"step", step_},
+                   {"tokens", tokens_},
+                   {"flops", flops_},
+                   {"loops", result.loops.forward},
+                   {"backward_loops", result.loops.backward},
+                   {"train_loss_nats", result.loss_nats},
+                   {"learning_rate", result.learning_rate},
+                   {"gradient_norm", result.gradient_norm},
+                   {"step_time_s", seconds},
+                   {"state_norms", result.state_norms}});
+}
+
+void Run::show(const StepResult& result, double seconds) {
+  if (!progress_.due()) return;
+  const auto flops =
+      flops_per_token(
+          config_.model, config_.model.vocab, config_.data.sequence_length,
+          {static_cast<double>(result.loops.forward), static_cast<double>(result.loops.backward)})
+          .train *
+      tokens_per_step();
+  const double typical = median(std::vector<double>(step_times_.begin(), step_times_.end()));
+  progress_.update(
+      fmt::format("step {}/{}  loss {:.4f}  {} tokens/s  {:.0f} % of the roof  {} left", step_,
+                  last_, result.loss_nats, si(tokens_per_step() / seconds),
+                  100.0 * flops / seconds / (roof_gflops_ * 1e9),
+                  duration(typical * static_cast<double>(last_ - step_))));
+}
+
+/// What is known of the run as a whole before it ends.
+Json Run::facts() const {
+  const auto described = describe(config_);
+  return {{"parameters", described["parameters"]},
+          {"flops_per_token", described["flops_per_token"]},
+          {"effective_depth", described["effective_depth"]},
+          {"trained_loops",
+           {{"min", config_.loops.sampler == Sampler::kFixed ? config_.loops.forward : 1},
+            {"max", largest_loops(config_.loops).forward}}},
+          {"seed", config_.seed},
+          {"config_hash", config_hash(config_)},
+          {"data", {{"sha256", data_.sha256}, {"description", data_.description}}},
+          {"version", kVersion},
+          {"libtorch", libtorch_version()},
+          {"machine", machine_name()},
+          {"command", options_.command}};
+}
+
+Json Run::summary(const std::string& stop_reason, const std::string& message) const {
+  const auto number = [](const std::optional<double>& value) {
+    return value && std::isfinite(*value) ? Json(*value) : Json();
+  };
+  Json json = {{"steps", step_},
+               {"tokens", tokens_},
+               {"flops", flops_},
+               {"train_loss_nats", number(train_loss_)},
+               {"validation_loss_nats", number(validation_loss_)},
+               {"bits_per_byte", number(bits_per_byte_)}};
+  const double typical = median(std::vector<double>(step_times_.begin(), step_times_.end()));
+  json["tokens_per_s"] = number(tokens_per_step() / typical);
+  json["roof_gflops"] = roof_gflops_;
+  json["wall_s"] = wall_before_ + seconds_since(started_);
+  json["peak_bytes"] = peak_resident_bytes();
+  json["stop_reason"] = stop_reason;
+  if (!message.empty()) json["message"] = message;
+  json.update(facts());
+  json["depth_sweep"] = depth_json(sweep_);
+  return json;
+}
+
+}  // namespace
+
+Json train(const Config& config, const TrainOptions& options) {
+  if (options.resume) {
+    if (const auto done = finished_summary(config, options.out)) {
+      log("{}: finished already; nothing to do", options.out.string());
+      return *done;
+    }
+  }
+  require(options.resume || !is_run(options.out),
+          "{}: holds a run already; use --resume to go on with it, or another --out",
+          options.out.string());
+  return Run(config, options).go();
+}
+
+Json plan_training(const Config& recipe, const fs::path& out) {
+  const auto data = open_dataset(recipe.data);
+  const auto config = settle(recipe, data.tokenizer->vocab());
+  set_threads(static_cast<int>(config.engine.threads));
+  const auto facts =
+      preflight(config, static_cast<double>(data.training.tokens()), measure_roof_gflops());
+  log("{}", data.description);
+  log("{}", preflight_text(config, facts));
+  for (const auto& note : notes(config)) log("note: {}", note);
+  refuse_if_too_large(facts, out);
+  return {{"parameters", facts.parameters},
+          {"tokens", facts.tokens},
+          {"tokens_per_parameter", facts.tokens_per_parameter},
+          {"flops", facts.flops},
+          {"memory_bytes", facts.memory_bytes},
+          {"disk_bytes", facts.disk_bytes},
+          {"estimated_s", facts.seconds},
+          {"roof_gflops", facts.roof_gflops},
+          {"micro_batch", config.train.micro_batch}};
+}
+
+}  // namespace rondo

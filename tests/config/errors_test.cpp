@@ -1,0 +1,217 @@
+// Every error of a recipe as the text that a person sees.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "config/recipe.h"
+
+namespace rondo {
+namespace {
+
+template <typename Action>
+std::string message(Action&& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_status(), 2);
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+std::string in_recipe(const std::string& text) {
+  return message([&] { parse_recipe(text, "r.toml"); });
+}
+
+std::string in_override(const std::string& text) {
+  return message([&] { parse_recipe("", "r.toml", {text}); });
+}
+
+struct Case {
+  std::string text, message;
+};
+
+void expect_all(const std::vector<Case>& cases) {
+  for (const auto& c : cases) EXPECT_EQ(in_recipe(c.text), c.message) << c.text;
+}
+
+TEST(RecipeErrors, UnknownKeys) {
+  expect_all({
+      {"[model]\n\nd_modl = 3", "r.toml:3: model.d_modl: unknown key; did you mean model.d_model?"},
+      {"sed = 3", "r.toml:1: sed: unknown key; did you mean seed?"},
+      {"d_model = 3", "r.toml:1: d_model: unknown key; did you mean model.d_model?"},
+      {"[model]\nsteps = 3", "r.toml:2: model.steps: unknown key; did you mean train.steps?"},
+      {"[model]\nxyzzy_plugh = 3",
+       "r.toml:2: model.xyzzy_plugh: unknown key; `rondo info --keys` lists the known ones"},
+      {"[modell]\nd_model = 3", "r.toml:1: [modell]: unknown section; did you mean [model]?"},
+      {"[network]\nd_model = 3",
+       "r.toml:1: network: unknown key; `rondo info --keys` lists the known ones"},
+      {"model = 3", "r.toml:1: model: expected a section [model]"},
+      {"[[train]]\nsteps = 3", "r.toml:1: train: expected a section [train]"},
+  });
+}
+
+TEST(RecipeErrors, WrongTypes) {
+  expect_all({
+      {"[model]\nd_model = \"wide\"", "r.toml:2: model.d_model = 'wide': expected a whole number"},
+      {"[model]\nd_model = 2.0", "r.toml:2: model.d_model = 2.0: expected a whole number"},
+      {"[model]\nd_model = true", "r.toml:2: model.d_model = true: expected a whole number"},
+      {"[model]\nd_model = [1,\n2]", "r.toml:2: model.d_model = [ 1, 2 ]: expected a whole number"},
+      {"[model.d_model]\na = 1", "r.toml:1: model.d_model = a table: expected a whole number"},
+      {"[train]\nsteps = 2026-01-02",
+       "r.toml:2: train.steps = 2026-01-02: expected a whole number"},
+      {"seed = -1", "r.toml:1: seed = -1: expected a whole number that is not negative"},
+      {"[train]\nclip = \"1\"", "r.toml:2: train.clip = '1': expected a number"},
+      {"[train]\nclip = inf", "r.toml:2: train.clip = inf: expected a number"},
+      {"[train]\nclip = nan", "r.toml:2: train.clip = nan: expected a number"},
+      {"[model]\nloop_norm = 1", "r.toml:2: model.loop_norm = 1: expected true or false"},
+      {"[data]\npath = 3", "r.toml:2: data.path = 3: expected a string"},
+      {"[data]\nvalidation = true", "r.toml:2: data.validation = true: expected a string"},
+      {"[train]\nbetas = 0.9",
+       "r.toml:2: train.betas = 0.9: expected two numbers, as in [0.9, 0.95]"},
+      {"[train]\nbetas = [1, 2, 3]",
+       "r.toml:2: train.betas = [ 1, 2, 3 ]: expected two numbers, as in [0.9, 0.95]"},
+      {"[train]\nbetas = [0.5, \"a\"]", "r.toml:2: train.betas = 'a': expected a number"},
+  });
+}
+
+TEST(RecipeErrors, LongValuesAreCut) {
+  const std::string eighty(79, 'x');
+  EXPECT_EQ(in_recipe("[train]\nsteps = \"" + std::string(500, 'x') + "\""),
+            "r.toml:2: train.steps = '" + eighty + "…: expected a whole number");
+}
+
+TEST(RecipeErrors, UnknownWords) {
+  expect_all({
+      {"[model]\ninjection = \"danse\"",
+       "r.toml:2: model.injection = 'danse': expected one of none, scalar, channel, "
+       "residual-channel, dense"},
+      {"[model]\ninit = 3", "r.toml:2: model.init = 3: expected one of normal, scaled, uniform"},
+      {"size = \"huge\"", "r.toml:1: size = 'huge': expected one of xs, s, m, l, xl"},
+      {"size = 3", "r.toml:1: size = 3: expected one of xs, s, m, l, xl"},
+      {"[train]\noptimizer = \"Adamw\"",
+       "r.toml:2: train.optimizer = 'Adamw': expected one of adamw"},
+  });
+}
+
+TEST(RecipeErrors, FeaturesThatAreNotThere) {
+  expect_all({
+      {"[model]\nhistory = \"dense\"",
+       "r.toml:2: model.history = 'dense': not available in this version; leave the key out"},
+      {"[loops]\nstart = 2",
+       "r.toml:2: loops.start = 2: not available in this version; leave the key out"},
+      {"[data]\ntokenizer = \"t.model\"",
+       "r.toml: data.tokenizer = \"t.model\": not available in this version; expected \"bytes\""},
+  });
+}
+
+TEST(RecipeErrors, OutOfRange) {
+  expect_all({
+      {"[model]\nd_model = 0", "r.toml:2: model.d_model = 0: out of range; expected 1 or more"},
+      {"[model]\nvocab = -1", "r.toml:2: model.vocab = -1: out of range; expected 0 or more"},
+      {"[model]\nrope_base = 0",
+       "r.toml:2: model.rope_base = 0: out of range; expected a number above 0"},
+      {"[model]\nlogit_scale = -0.5",
+       "r.toml:2: model.logit_scale = -0.5: out of range; expected a number above 0"},
+      {"[model]\ncore_layers = 10001",
+       "r.toml:2: model.core_layers = 10001: out of range; expected 0 to 10000"},
+      {"[loops]\nforward = 0", "r.toml:2: loops.forward = 0: out of range; expected 1 to 1000000"},
+      {"[train]\nsteps = 9000000000000000000",
+       "r.toml:2: train.steps = 9000000000000000000: out of range; expected at most 1e+15"},
+      {"[train]\nbetas = [0.9, 1.5]", "r.toml:2: train.betas = 1.5: out of range; expected 0 to 1"},
+  });
+}
+
+TEST(RecipeErrors, Contradictions) {
+  expect_all({
+      {"[model]\nheads = 3",
+       "r.toml: model.heads = 3 does not divide model.d_model = 256; change one of them or set "
+       "model.head_dim"},
+      {"[model]\nd_model = 260",
+       "r.toml: the head width 65 is odd; RoPE needs an even one (model.head_dim, or "
+       "model.d_model / model.heads)"},
+      {"[model]\nhead_dim = 7",
+       "r.toml: the head width 7 is odd; RoPE needs an even one (model.head_dim, or model.d_model "
+       "/ model.heads)"},
+      {"[model]\nkv_heads = 3", "r.toml: model.kv_heads = 3 does not divide model.heads = 4"},
+      {"[model]\nkv_heads = 8", "r.toml: model.kv_heads = 8 does not divide model.heads = 4"},
+      {"[model]\nstate_init = \"zero\"\ninjection = \"none\"",
+       "r.toml: model.state_init = \"zero\" with model.injection = \"none\" would never let the "
+       "loop see the input; choose an injection or state_init = \"prelude\""},
+      {"[model]\nstate_init = \"normal\"\ninjection = \"none\"",
+       "r.toml: model.state_init = \"normal\" with model.injection = \"none\" would never let the "
+       "loop see the input; choose an injection or state_init = \"prelude\""},
+      {"[loops]\nmax = 3", "r.toml: loops.max = 3 is below loops.forward = 4"},
+      {"[data]\npath = \"\"", "r.toml: data.path is empty; expected a file or a folder"},
+      {"[train]\nbetas = [0.9, 1]", "r.toml: train.betas = [0.9, 1]: each must be below 1"},
+      {"[train]\nlearning_rate = 1e-5",
+       "r.toml: train.min_learning_rate = 0.0001 is above train.learning_rate = 1e-05"},
+      {"[train]\nmicro_batch = 3",
+       "r.toml: train.micro_batch = 3 does not divide train.batch = 16"},
+      {"[train]\nschedule = \"wsd\"\ndecay_steps = 1001",
+       "r.toml: train.decay_steps = 1001 is more than train.steps = 1000"},
+  });
+}
+
+TEST(RecipeErrors, BadToml) {
+  expect_all({
+      {"seed = 1\n[model\nd_model = 3",
+       "r.toml:2: not valid TOML: Error while parsing table header: expected ']', saw '\\n'"},
+      {"seed = 1\nseed = 2",
+       "r.toml:2: not valid TOML: Error while parsing key-value pair: cannot redefine existing "
+       "integer 'seed'"},
+      {"seed =",
+       "r.toml:1: not valid TOML: Error while parsing key-value pair: encountered end-of-file"},
+      {"seed = 1\n\xFFoo = 2", "r.toml: not valid UTF-8 at byte 9; expected a TOML file"},
+  });
+  EXPECT_TRUE(
+      in_recipe("seed = " + std::string(5000, '[')).starts_with("r.toml:1: not valid TOML"));
+}
+
+TEST(RecipeErrors, Overrides) {
+  const std::vector<Case> cases = {
+      {"train.steps", "--set train.steps: expected key=value, as in --set train.steps=100"},
+      {"=3", "--set =3: expected key=value, as in --set train.steps=100"},
+      {"", "--set : expected key=value, as in --set train.steps=100"},
+      {"train.step=3", "--set train.step=3: train.step: unknown key; did you mean train.steps?"},
+      {"steps=3", "--set steps=3: steps: unknown key; did you mean train.steps?"},
+      {"modell.d_model=3",
+       "--set modell.d_model=3: [modell]: unknown section; did you mean [model]?"},
+      {"train.steps=many", "--set train.steps=many: train.steps = 'many': expected a whole number"},
+      {"train.steps=", "--set train.steps=: train.steps = '': expected a whole number"},
+      {"train.steps=0", "--set train.steps=0: train.steps = 0: out of range; expected 1 or more"},
+      {"model=3", "--set model=3: model: expected a section [model]"},
+      {"seed=1\nsize = \"m\"", "--set seed=1\\nsize = \"m\": expected one value"},
+      {"data.path=a\xFF", "--set data.path=a…: not valid UTF-8 at byte 11"},
+      {"model.d_model.x=1",
+       "--set model.d_model.x=1: model.d_model.x: unknown key; did you mean model.d_model?"},
+  };
+  for (const auto& c : cases) EXPECT_EQ(in_override(c.text), c.message);
+}
+
+TEST(RecipeErrors, Files) {
+  const auto folder = fs::temp_directory_path() / fmt::format("rondo-errors-{}", ::getpid());
+  create_folder(folder);
+  const auto reading = [](const fs::path& path) {
+    return message([&] { read_recipe(path.string()); });
+  };
+  const auto missing = folder / "missing.toml", latin = folder / "latin.toml";
+  EXPECT_EQ(reading(missing), missing.string() + ": no such recipe");
+  EXPECT_EQ(reading(""), ": no such recipe");
+  EXPECT_EQ(reading(folder),
+            folder.string() + ": a folder without config.toml; expected a recipe or a run");
+  EXPECT_EQ(reading(folder / std::string(5000, 'x')),
+            (folder / std::string(5000, 'x')).string() + ": no such recipe");
+  write_file_atomically(latin, "# caf\xE9\n");
+  EXPECT_EQ(reading(latin), latin.string() + ": not valid UTF-8 at byte 5; expected a TOML file");
+  create_folder(folder / "config.toml");
+  EXPECT_EQ(reading(folder), (folder / "config.toml").string() + ": is a folder; expected a file");
+  fs::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace rondo

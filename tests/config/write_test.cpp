@@ -1,0 +1,188 @@
+// Writing and reading back, the hash and what it leaves out, differences, the reference.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+#include <string>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "config/recipe.h"
+#include "config/visit.h"
+
+namespace rondo {
+namespace {
+
+Config read(const std::string& text, const Overrides& overrides = {}) {
+  return parse_recipe(text, "test.toml", overrides);
+}
+
+/// Sets every field to something random inside its range.
+class RandomFields {
+ public:
+  explicit RandomFields(std::uint64_t which) : stream_(1, "config", which) {}
+
+  void operator()(const FieldInfo& field, std::int64_t& value) {
+    value = static_cast<std::int64_t>(std::max(field.range.low, 0.0)) +
+            static_cast<std::int64_t>(below(40));
+  }
+  void operator()(const FieldInfo&, std::uint64_t& value) { value = stream_.bits(at_++) >> 1; }
+  void operator()(const FieldInfo& field, double& value) { value = number(field.range); }
+  void operator()(const FieldInfo& field, std::array<double, 2>& value) {
+    for (double& v : value) v = number(field.range);
+  }
+  void operator()(const FieldInfo&, bool& value) { value = below(2) == 1; }
+  void operator()(const FieldInfo&, std::string& value) {
+    static const std::vector<std::string> kPieces = {"a",    "\"", "\\", "\n", "\t", "\x01",
+                                                     "\x7F", "é",  "😀",  "#",  " ",  "'",
+                                                     "\r",   "]",  "=",  "u00"};
+    value = "x";
+    for (std::size_t i = below(12); i > 0; --i) value += kPieces[below(kPieces.size())];
+  }
+  template <typename Enum>
+  requires std::is_enum_v<Enum>
+  void operator()(const FieldInfo&, Enum& value) {
+    value = static_cast<Enum>(below(kWords<Enum>.size()));
+  }
+
+ private:
+  std::size_t below(std::size_t bound) { return stream_.below(bound, at_++); }
+  double number(const Range& range) {
+    if (range.high <= 1) return stream_.uniform(at_++);
+    return std::pow(10.0, 24.0 * stream_.uniform(at_++) - 12.0);
+  }
+
+  RandomStream stream_;
+  std::uint64_t at_ = 0;
+};
+
+/// A random config without contradictions.
+Config random_config(std::uint64_t which) {
+  Config config;
+  visit_fields(config, RandomFields(which));
+  auto& model = config.model;
+  model.head_dim += model.head_dim % 2;
+  if (model.head_dim == 0) model.head_dim = 2;
+  model.kv_heads = which % 2 == 0 ? 1 : 0;
+  if (model.injection == Injection::kNone) model.state_init = StateInit::kPrelude;
+  config.loops.max = which % 3 == 0 ? 0 : config.loops.forward + config.loops.max;
+  config.data.tokenizer = "bytes";
+  config.train.min_learning_rate = config.train.learning_rate / 3;
+  config.train.micro_batch = 0;
+  config.train.decay_steps = config.train.steps / 2;
+  resolve(config, "random");
+  return config;
+}
+
+TEST(Write, ReadsBackEqual) {
+  for (std::uint64_t i = 0; i < 500; ++i) {
+    const auto config = random_config(i);
+    const std::string text = to_toml(config);
+    const auto again = read(text);
+    ASSERT_EQ(to_toml(again), text);
+    ASSERT_EQ(config_hash(again), config_hash(config));
+    ASSERT_TRUE(differences(again, config).empty());
+    ASSERT_EQ(again.data.path, config.data.path);
+    ASSERT_EQ(again.train.eps, config.train.eps);
+    ASSERT_EQ(again.model.rope_base, config.model.rope_base);
+  }
+}
+
+TEST(Write, WritesEveryKeyAndEachOnce) {
+  const std::string text = to_toml(read(""));
+  std::set<std::string> keys;
+  const Config config;
+  visit_fields(config, [&](const FieldInfo& field, const auto&) {
+    EXPECT_TRUE(keys.insert(field.key()).second) << field.key();
+    EXPECT_NE(text.find(field.name + " = "), std::string::npos) << field.key();
+  });
+  EXPECT_EQ(static_cast<std::size_t>(std::count(text.begin(), text.end(), '=')), keys.size());
+}
+
+TEST(Write, ResolvingIsDoneOnce) {
+  auto config = read("");
+  const std::string text = to_toml(config);
+  resolve(config, "again");
+  EXPECT_EQ(to_toml(config), text);
+}
+
+TEST(Write, NumbersKeepTheirKind) {
+  const std::string text = to_toml(read("[model]\nrope_base = 5e14\n[train]\nclip = 2"));
+  EXPECT_NE(text.find("clip = 2.0\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("eps = 1e-08\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("betas = [0.9, 0.95]\n"), std::string::npos) << text;
+}
+
+/// Changes a field to another allowed value.
+struct Changed {
+  void operator()(std::int64_t& value) const { value += 2; }
+  void operator()(std::uint64_t& value) const { value += 1; }
+  void operator()(double& value) const { value = value * 0.5 + 0.25; }
+  void operator()(std::array<double, 2>& value) const { value[1] *= 0.5; }
+  void operator()(bool& value) const { value = !value; }
+  void operator()(std::string& value) const { value += "x"; }
+  template <typename Enum>
+  requires std::is_enum_v<Enum>
+  void operator()(Enum& value) const {
+    const auto next = static_cast<std::size_t>(value) + 1;
+    value = static_cast<Enum>(next % kWords<Enum>.size());
+  }
+};
+
+TEST(Hash, CoversEveryKeyButTheFreeOnes) {
+  const std::set<std::string> free = {"train.stop_after", "train.validate_every",
+                                      "train.checkpoint_every", "train.keep", "engine.threads"};
+  // Their enumerations have one word in this version.
+  const std::set<std::string> single = {"model.kind", "train.optimizer"};
+  const auto config = read("");
+  visit_fields(config, [&](const FieldInfo& info, const auto&) {
+    auto other = config;
+    visit_fields(other, [&](const FieldInfo& field, auto& value) {
+      if (field.key() == info.key()) Changed()(value);
+    });
+    const bool same = free.contains(info.key()) || single.contains(info.key());
+    EXPECT_EQ(config_hash(other) == config_hash(config), same) << info.key();
+    const auto changes = differences(config, other);
+    ASSERT_EQ(changes.size(), same ? 0U : 1U) << info.key();
+    for (const auto& change : changes) EXPECT_TRUE(change.starts_with(info.key() + ": "));
+  });
+}
+
+TEST(Hash, StepsAreFreeWhereTheScheduleDoesNotDependOnThem) {
+  for (const char* schedule : {"constant", "wsd", "cosine", "linear"}) {
+    const Overrides base = {fmt::format("train.schedule={}", schedule)};
+    auto longer = base;
+    longer.emplace_back("train.steps=2000");
+    const bool free = *schedule == 'c' ? schedule[2] == 'n' : *schedule == 'w';
+    EXPECT_EQ(config_hash(read("", base)) == config_hash(read("", longer)), free) << schedule;
+    EXPECT_EQ(differences(read("", base), read("", longer)).empty(), free) << schedule;
+  }
+}
+
+TEST(Hash, DoesNotDependOnHowTheRecipeIsWritten) {
+  const auto spelled = read("# a comment\n[train]\nsteps = 1_000\n[model]\nd_ff = 683\n");
+  EXPECT_EQ(config_hash(spelled), config_hash(read("")));
+  EXPECT_EQ(config_hash(read("")).size(), 64U);
+}
+
+TEST(Differences, NameOldAndNewValue) {
+  EXPECT_EQ(differences(read(""), read("", {"train.learning_rate=0.002", "model.init=scaled"})),
+            (std::vector<std::string>{"model.init: \"normal\" → \"scaled\"",
+                                      "train.learning_rate: 0.001 → 0.002"}));
+  EXPECT_EQ(differences(read("", {"train.schedule=constant"}), read("", {"train.steps=9"})),
+            std::vector<std::string>{"train.schedule: \"constant\" → \"cosine\""});
+}
+
+TEST(Reference, NamesEveryKeyWithItsMeaning) {
+  const std::string text = recipe_reference();
+  const Config config;
+  visit_fields(config, [&](const FieldInfo& field, const auto&) {
+    EXPECT_NE(text.find("| `" + field.name + "` | `"), std::string::npos) << field.key();
+    EXPECT_NE(text.find(field.help), std::string::npos) << field.key();
+    EXPECT_GT(std::string(field.help).size(), 3U) << field.key();
+  });
+  EXPECT_NE(text.find("## [loops]"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace rondo

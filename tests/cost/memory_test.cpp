@@ -1,0 +1,105 @@
+// Memory: closed forms, and that it follows the back-propagated loops and not the loops run.
+#include "cost/memory.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/cost/recipes.h"
+
+namespace rondo {
+namespace {
+
+using test::recipe;
+using test::with;
+
+Config loops(std::int64_t forward, std::int64_t backward, Overrides more = {}) {
+  more.push_back(fmt::format("loops.forward={}", forward));
+  more.push_back(fmt::format("loops.backward={}", backward));
+  return with(more);
+}
+
+ActivationBytes activations(const Config& config, std::int64_t micro_batch = 1) {
+  return activation_bytes(config, 256, {.micro_batch = micro_batch});
+}
+
+TEST(Memory, OneBlockOfTheDefaultRecipe) {
+  const auto block = block_activations(recipe().model, 256, true);
+  EXPECT_EQ(block.residuals, 2 * 256);
+  EXPECT_EQ(block.norms, 2 * 256 + 2);
+  EXPECT_EQ(block.qk_norm, 0);
+  EXPECT_EQ(block.attention, 4 * 256 + 4);
+  EXPECT_EQ(block.scores, 0);
+  EXPECT_EQ(block.mlp, 4 * 683);
+  EXPECT_EQ(block_activations(recipe().model, 256, false).scores, 4 * 256);
+  EXPECT_EQ(block_activations(with({"model.qk_norm=plain"}).model, 256, true).qk_norm, 8 * 65);
+}
+
+TEST(Memory, ActivationsFollowBackwardAndNotForwardLoops) {
+  const auto two = activations(loops(2, 2)), truncated = activations(loops(32, 2));
+  EXPECT_EQ(truncated.total(), two.total());
+  EXPECT_EQ(activations(loops(32, 4)).loops, 2 * two.loops);
+  EXPECT_EQ(activations(loops(4, 0)).loops, activations(loops(4, 4)).loops);
+}
+
+TEST(Memory, RecomputingKeepsOneStateALoopAndOneLoop) {
+  const double state = 256 * 4.0 * 256;  // tokens · bytes · width
+  const auto few = activations(loops(2, 2, {"loops.recompute=true"}));
+  const auto many = activations(loops(12, 12, {"loops.recompute=true"}));
+  EXPECT_DOUBLE_EQ(many.loops - few.loops, 10 * state);
+  EXPECT_LT(many.loops, activations(loops(12, 12)).loops / 5);
+}
+
+TEST(Memory, SampledLoopsCountTheLargestDraw) {
+  const auto sampled = loops(4, 0, {"loops.sampler=uniform", "loops.max=100"});
+  EXPECT_EQ(activations(sampled).loops, activations(loops(7, 7)).loops);
+  const auto truncated = loops(4, 2, {"loops.sampler=poisson-lognormal"});
+  EXPECT_EQ(activations(truncated).loops, activations(loops(4, 2)).loops);
+}
+
+TEST(Memory, IsLinearInTheMicroBatch) {
+  EXPECT_DOUBLE_EQ(activations(recipe(), 8).total(), 8 * activations(recipe(), 1).total());
+}
+
+TEST(Memory, ChunksOfTheHeadBoundItsLogits) {
+  const auto config = with({"model.vocab=50000"});
+  const MemoryOptions whole{.micro_batch = 16},
+      chunked{.micro_batch = 16, .head_chunk_tokens = 512};
+  const auto a = activation_bytes(config, 50000, whole),
+             b = activation_bytes(config, 50000, chunked);
+  const double hidden = 16 * 256 * 256 * 4.0;
+  EXPECT_DOUBLE_EQ(a.head, 16 * 256 * 3 * 50000 * 4.0 + hidden);
+  EXPECT_DOUBLE_EQ(b.head, 512 * 3 * 50000 * 4.0 + hidden);
+  EXPECT_LT(b.total(), a.total());
+}
+
+TEST(Memory, WeightsGradientsAndMoments) {
+  const auto bytes = memory_bytes(recipe(), 256, {});
+  EXPECT_EQ(bytes.weights, 4 * 3411456.0);
+  EXPECT_EQ(bytes.gradients, bytes.weights);
+  EXPECT_EQ(bytes.optimizer, 2 * bytes.weights);
+  EXPECT_DOUBLE_EQ(bytes.total(), 4 * bytes.weights + bytes.activations);
+}
+
+TEST(Memory, KvCacheCountsEveryLoop) {
+  // 1 + 2·4 + 1 layers, two of keys and values, 2 heads of 64, 4 bytes.
+  const auto config = with({"model.kv_heads=2"});
+  EXPECT_EQ(kv_cache_bytes_per_token(config.model, 4), 10 * 2 * 2 * 64 * 4);
+  EXPECT_EQ(memory_bytes(config, 256, {}).kv_cache_per_token, 10 * 2 * 2 * 64 * 4);
+}
+
+TEST(Memory, TheLargestMicroBatchDividesTheBatchAndFits) {
+  const auto config = with({"train.batch=48"});
+  const auto needed = [&](std::int64_t size) {
+    return memory_bytes(config, 256, {.micro_batch = size}).total();
+  };
+  EXPECT_EQ(largest_micro_batch(config, 256, needed(48)), 48);
+  EXPECT_EQ(largest_micro_batch(config, 256, needed(48) - 1), 24);
+  EXPECT_EQ(largest_micro_batch(config, 256, needed(23)), 16);
+  EXPECT_EQ(largest_micro_batch(config, 256, needed(1)), 1);
+  EXPECT_EQ(largest_micro_batch(config, 256, needed(1) - 1), 0);
+  // Prime batches leave the ends only.
+  EXPECT_EQ(largest_micro_batch(with({"train.batch=47"}), 256, needed(46)), 1);
+}
+
+}  // namespace
+}  // namespace rondo

@@ -1,0 +1,93 @@
+// Logits, states, loss and every gradient against the independent PyTorch implementation whose
+// generator and results lie in tests/golden.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "config/recipe.h"
+#include "model/weights.h"
+
+namespace rondo {
+namespace {
+
+const fs::path kGolden = "tests/golden";
+
+struct Golden {
+  Config config;
+  TensorFile file;
+  LoopedLm model;
+};
+
+Golden load(const fs::path& path, at::ScalarType type, Form form) {
+  Golden golden{.config = {}, .file = read_safetensors(path), .model = {}};
+  golden.config = parse_recipe(golden.file.metadata.at("rondo.config"), path.string());
+  golden.model = make_looped_lm(golden.config.model);
+  golden.model.form = form;
+  visit_parameters(golden.model, [&](const std::string& name, Parameter& parameter) {
+    const auto& stored = golden.file.tensors.at("weight." + name);
+    EXPECT_EQ(stored.sizes(), at::IntArrayRef(parameter.shape)) << name;
+    parameter.value = stored.to(type).requires_grad_(true);
+  });
+  return golden;
+}
+
+/// Largest difference relative to the largest expected value.
+double distance(const Tensor& got, const Tensor& expected) {
+  const double scale = expected.abs().max().item<double>();
+  const double difference =
+      (got.detach().to(at::kDouble) - expected.to(at::kDouble)).abs().max().item<double>();
+  return scale == 0.0 ? difference : difference / scale;
+}
+
+void check(const fs::path& path, at::ScalarType type, Form form, bool recompute, double tolerance) {
+  SCOPED_TRACE(path.filename().string());
+  auto golden = load(path, type, form);
+  const auto& expected = golden.file.tensors;
+  const auto& loops = golden.config.loops;
+  const auto& block = expected.at("tokens");
+  const auto inputs = block.slice(1, 0, -1), targets = block.slice(1, 1).flatten();
+
+  const LoopedPass pass(golden.model, {.tokens_BT = inputs, .documents_BT = {}, .sample_keys = {}});
+  std::vector<Tensor> states;
+  const auto state = pass.run({loops.forward, loops.backward, recompute},
+                              [&](std::int64_t, const Tensor& s) { states.push_back(s.detach()); });
+  const auto logits = pass.logits(state);
+  const auto loss = cross_entropy(logits.flatten(0, 1), targets).mean();
+  back_propagate(loss);
+
+  EXPECT_LE(distance(logits, expected.at("logits")), tolerance) << "logits";
+  EXPECT_LE(distance(at::stack(states), expected.at("states")), tolerance) << "states";
+  EXPECT_LE(distance(loss, expected.at("loss")), tolerance) << "loss";
+  visit_parameters(golden.model, [&](const std::string& name, Parameter& parameter) {
+    const auto& wanted = expected.at("grad." + name);
+    const auto& gradient = parameter.value.grad();
+    const auto got = gradient.defined() ? gradient : at::zeros_like(wanted);
+    EXPECT_LE(distance(got, wanted), tolerance) << "gradient of " << name;
+  });
+}
+
+std::vector<fs::path> cases() {
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::directory_iterator(kGolden))
+    if (entry.path().extension() == ".safetensors" && entry.path().stem() != "optimizer")
+      paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+TEST(Golden, EveryCaseIsThere) { EXPECT_GE(cases().size(), 28U); }
+
+TEST(Golden, FusedInSinglePrecision) {
+  for (const auto& path : cases()) check(path, at::kFloat, Form::kFused, false, 1e-5);
+}
+
+TEST(Golden, ComposedInDoublePrecision) {
+  for (const auto& path : cases()) check(path, at::kDouble, Form::kComposed, false, 2e-7);
+}
+
+TEST(Golden, RecomputedInSinglePrecision) {
+  for (const auto& path : cases()) check(path, at::kFloat, Form::kFused, true, 1e-5);
+}
+
+}  // namespace
+}  // namespace rondo
