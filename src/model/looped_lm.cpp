@@ -102,21 +102,28 @@ LoopedPass::LoopedPass(const LoopedLm& model, const LoopedInput& input)
 }
 
 Tensor LoopedPass::run(const LoopPlan& plan, const LoopObserver& observe) const {
+  return run_from(initial_, plan, observe);
+}
+
+Tensor LoopedPass::run_from(const Tensor& state_BTD, const LoopPlan& plan,
+                            const LoopObserver& observe) const {
   std::vector<Tensor> shared;
   inject_.append_to(shared);
   for (const auto& block : core_) block.append_to(shared);
   if (model_.loop_norm) shared.push_back(model_.loop_norm->weight.value);
 
-  const LoopStep step = [this](const Tensor& state_BTD, const std::vector<Tensor>& tensors) {
+  // The step owns all it needs: with recomputation it runs again in the backward pass, when this
+  // object may be gone.
+  const LoopStep step = [inject = inject_, core = core_, context = context_,
+                         normed = model_.loop_norm.has_value()](
+                            const Tensor& h_BTD, const std::vector<Tensor>& tensors) {
     std::size_t next = 0;
-    const auto inject = inject_.rebuilt(tensors, next);
-    auto y_BTD = apply(inject, state_BTD);
-    for (const auto& block : core_) y_BTD = forward(block.rebuilt(tensors, next), y_BTD, context_);
-    if (model_.loop_norm)
-      y_BTD = rms_norm(y_BTD, tensors[next++], model_.config.norm_eps, context_.form);
-    return y_BTD;
+    const auto injected = inject.rebuilt(tensors, next);
+    auto y_BTD = apply(injected, h_BTD);
+    for (const auto& block : core) y_BTD = forward(block.rebuilt(tensors, next), y_BTD, context);
+    return normed ? rms_norm(y_BTD, tensors[next], context.config.norm_eps, context.form) : y_BTD;
   };
-  return unroll(step, initial_, shared, plan, observe);
+  return unroll(step, state_BTD, shared, plan, observe);
 }
 
 Tensor LoopedPass::read_out(const Tensor& state_BTD) const {

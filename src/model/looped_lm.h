@@ -50,13 +50,17 @@ struct LoopedInput {
 };
 
 /// A forward pass in two halves, so that evaluation can read out after any loop and training after
-/// the last. Holds the packed weights and the rotary table of the pass.
+/// the last. Holds the packed weights and the rotary table of the pass; the model must outlive it.
 class LoopedPass {
  public:
   LoopedPass(const LoopedLm& model, const LoopedInput& input);
 
   /// Runs the loops; returns the state after the last, [B, T, D].
   Tensor run(const LoopPlan& plan, const LoopObserver& observe = {}) const;
+
+  /// The same from a given state instead of h_0.
+  Tensor run_from(const Tensor& state_BTD, const LoopPlan& plan,
+                  const LoopObserver& observe = {}) const;
 
   /// Coda and final norm of a state: what the head reads, [B, T, D].
   [[nodiscard]] Tensor read_out(const Tensor& state_BTD) const;

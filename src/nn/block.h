@@ -78,7 +78,7 @@ RmsNorm make_norm(std::int64_t width);
 
 /// What all blocks of a forward pass share.
 struct BlockContext {
-  const ModelConfig& config;
+  ModelConfig config;
   RotaryTable rotary;
   Tensor allowed_BTT;  ///< who may attend to whom besides causality; undefined = everyone
   Form form = Form::kFused;

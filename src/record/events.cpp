@@ -146,6 +146,11 @@ void read_summary(const Reader& in, RunSummary& out) {
   in.text("libtorch", out.libtorch);
   in.text("machine", out.machine);
   in.text("command", out.command);
+  if (const Json* data = in.get("data"); data != nullptr && data->is_object()) {
+    const Reader part = in.inside("data", *data);
+    part.text("sha256", out.data_sha256);
+    part.text("description", out.data_description);
+  }
 }
 
 void read_step(const Reader& in, Events& out) {

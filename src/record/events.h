@@ -73,6 +73,7 @@ struct RunSummary {
   std::vector<DepthPoint> depth_sweep;
   std::string stop_reason, message;
   std::string seed, config_hash, version, libtorch, machine, command;
+  std::string data_sha256, data_description;
 };
 
 /// All events of a run, in the order of writing.

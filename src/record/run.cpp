@@ -63,6 +63,32 @@ void fill_summary(RunRecord& run) {
     if (key == "seed" && summary.seed.empty()) summary.seed = value;
 }
 
+/// Order of names as people count: "loops-2" before "loops-10".
+bool natural_less(std::string_view a, std::string_view b) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (is_digit(a[i]) && is_digit(b[j])) {
+      const std::size_t end_a = std::min(a.find_first_not_of("0123456789", i), a.size());
+      const std::size_t end_b = std::min(b.find_first_not_of("0123456789", j), b.size());
+      const auto number = [](std::string_view text) {
+        return text.substr(std::min(text.find_first_not_of('0'), text.size()));
+      };
+      const auto left = number(a.substr(i, end_a - i)), right = number(b.substr(j, end_b - j));
+      if (left.size() != right.size()) return left.size() < right.size();
+      if (left != right) return left < right;
+      i = end_a;
+      j = end_b;
+    } else {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i;
+      ++j;
+    }
+  }
+  if (i == a.size() && j == b.size()) return a < b;  // they differ in leading zeros at most
+  return i == a.size();
+}
+
 void check_folder(const fs::path& dir) {
   std::error_code ignored;
   require(fs::is_directory(dir, ignored), "{}: no such folder; expected a run", dir.string());
@@ -144,7 +170,8 @@ std::vector<fs::path> find_runs(const fs::path& root) {
     }
   }
   require(!error, "{}: cannot be searched for runs ({})", root.string(), error.message());
-  std::sort(runs.begin(), runs.end());
+  std::sort(runs.begin(), runs.end(),
+            [](const auto& a, const auto& b) { return natural_less(a.string(), b.string()); });
   return runs;
 }
 

@@ -71,11 +71,6 @@ class GroupBuilder {
   }
 
  private:
-  [[nodiscard]] bool counts(const RunRecord& run) const {
-    if (!group_.provisional) return run.state == RunState::kFinished;
-    return run.state == RunState::kRunning || run.state == RunState::kInterrupted;
-  }
-
   /// What all runs of the group have in common, from the first that knows it.
   void shape() {
     const auto first = [&](auto&& get) {
@@ -83,12 +78,12 @@ class GroupBuilder {
         if (const double value = get(table_.runs[i].summary); !std::isnan(value)) return value;
       return kNotRecorded;
     };
-    auto& counts = group_.parameters;
-    counts.total = first([](const auto& s) { return s.parameters.total; });
-    counts.embedding = first([](const auto& s) { return s.parameters.embedding; });
-    counts.once = first([](const auto& s) { return s.parameters.once; });
-    counts.recurrent = first([](const auto& s) { return s.parameters.recurrent; });
-    counts.non_embedding = first([](const auto& s) { return s.parameters.non_embedding; });
+    auto& parameters = group_.parameters;
+    parameters.total = first([](const auto& s) { return s.parameters.total; });
+    parameters.embedding = first([](const auto& s) { return s.parameters.embedding; });
+    parameters.once = first([](const auto& s) { return s.parameters.once; });
+    parameters.recurrent = first([](const auto& s) { return s.parameters.recurrent; });
+    parameters.non_embedding = first([](const auto& s) { return s.parameters.non_embedding; });
     group_.flops_per_token_train = first([](const auto& s) { return s.flops_per_token_train; });
     group_.flops_per_token_forward = first([](const auto& s) { return s.flops_per_token_forward; });
     group_.effective_depth = first([](const auto& s) { return s.effective_depth; });
@@ -111,7 +106,8 @@ class GroupBuilder {
     for (const auto i : group_.runs) {
       const RunRecord& run = table_.runs[i];
       out.values.push_back(run.summary.*field);
-      if (counts(run) && std::isfinite(run.summary.*field)) counted.push_back(run.summary.*field);
+      if (counts(group_, run) && std::isfinite(run.summary.*field))
+        counted.push_back(run.summary.*field);
     }
     out.count = counted.size();
     out.mean = mean(counted);
@@ -183,6 +179,11 @@ Json group_json(const RunTable& table, const RunGroup& group) {
 }
 
 }  // namespace
+
+bool counts(const RunGroup& group, const RunRecord& run) {
+  if (!group.provisional) return run.state == RunState::kFinished;
+  return run.state == RunState::kRunning || run.state == RunState::kInterrupted;
+}
 
 RunTable make_run_table(std::vector<RunRecord> runs) {
   RunTable table;

@@ -45,6 +45,9 @@ struct RunTable {
   std::vector<std::string> warnings;
 };
 
+/// Whether a run's numbers are part of its group's means.
+bool counts(const RunGroup& group, const RunRecord& run);
+
 /// Groups the runs. A mean is over finished runs; diverged, failed and dead ones are counted and
 /// left out. While a group has no finished run, its running and interrupted ones stand in.
 RunTable make_run_table(std::vector<RunRecord> runs);

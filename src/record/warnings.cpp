@@ -100,14 +100,28 @@ class Comparison {
       out_.push_back(fmt::format(
           "Tokenizers differ ({}): losses in nats per token do not compare, bits per byte do.",
           text));
-    for (const char* key : {"data.source", "data.path", "data.task"})
-      if (const auto text = distinct(key); !text.empty())
-        out_.push_back(fmt::format("Data differ: {} is {}.", key, text));
+    data();
     for (const char* key :
          {"data.validation", "data.validation_tokens", "data.validation_seed",
           "data.sequence_length", "data.min_length", "data.max_length", "data.document_mask"})
       if (const auto text = distinct(key); !text.empty())
         out_.push_back(fmt::format("Validation differs: {} is {}.", key, text));
+  }
+
+  /// By the data's hash where every group has one: a folder may have moved.
+  void data() {
+    std::map<std::string, std::string> group_of;
+    for (const auto& group : table_.groups)
+      group_of.emplace(table_.runs[group.runs.front()].summary.data_sha256, group.name);
+    if (!group_of.contains("")) {
+      if (group_of.size() > 1)
+        out_.push_back(fmt::format("Data differ: {} and {} have read other content.",
+                                   group_of.begin()->second, std::next(group_of.begin())->second));
+      return;
+    }
+    for (const char* key : {"data.source", "data.path", "data.task"})
+      if (const auto text = distinct(key); !text.empty())
+        out_.push_back(fmt::format("Data differ: {} is {}.", key, text));
   }
 
   void machines() {

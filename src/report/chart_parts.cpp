@@ -87,6 +87,10 @@ const Spread& value_of(Metric metric, const RunGroup& group) {
   return group.validation_loss_nats;
 }
 
+bool in_chart(const RunGroup& group, const RunRecord& run) {
+  return counts(group, run) || (group.finished == 0 && !group.provisional);
+}
+
 std::vector<LegendEntry> group_legend(const RunTable& table) {
   std::vector<LegendEntry> legend;
   if (table.groups.size() > 1)

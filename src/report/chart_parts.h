@@ -22,6 +22,10 @@ double value_of(Metric metric, const RunSummary& summary);
 double value_of(Metric metric, const DepthPoint& point);
 const Spread& value_of(Metric metric, const RunGroup& group);
 
+/// Whether a chart of means takes a run in: the runs that count, or all of a group that has only
+/// lost ones, whose last numbers are what one wants to look at then.
+bool in_chart(const RunGroup& group, const RunRecord& run);
+
 /// `{"field": "group", "type": "nominal", "scale": {domain, range}}` with the groups' colours.
 Json group_colour(const RunTable& table);
 /// Likewise with the groups' point shapes.

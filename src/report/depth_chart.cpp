@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/statistics.h"
 #include "base/text.h"
 #include "record/field_names.h"
 #include "report/chart_parts.h"
@@ -27,7 +28,7 @@ constexpr double kBarHeight = 4, kBarPitch = 6;
 class DepthSweep {
  public:
   explicit DepthSweep(const RunTable& table) : table_(table), metric_(sweep_metric()) {
-    data_.columns = {"group", "loops", "mean", "low", "high", "runs", "trained", "kind"};
+    data_.columns = {"group", "loops", "mean", "low", "high", "runs", "stderr", "trained", "kind"};
     for (const auto& group : table.groups) add_group(group);
   }
 
@@ -59,40 +60,52 @@ class DepthSweep {
     return Metric::kLoss;
   }
 
+  /// Values of one group at one depth.
+  struct Values {
+    std::vector<double> of_runs;
+    double error = kNotRecorded;  ///< standard error of the last one, in its unit
+  };
+
   void add_group(const RunGroup& group) {
-    std::map<std::int64_t, std::vector<double>> values;
+    std::map<std::int64_t, Values> values;
     LoopRange trained{kNotRecorded, kNotRecorded};
     for (const auto i : group.runs) {
       const RunRecord& run = table_.runs[i];
+      if (!in_chart(group, run)) continue;
       trained.first = std::fmin(trained.first, run.summary.trained_loops_min);
       trained.second = std::fmax(trained.second, run.summary.trained_loops_max);
       for (const auto& point : run.depth_sweep()) {
         const double value = value_of(metric_, point);
-        if (point.loops > 0 && std::isfinite(value))
-          values[point.loops].push_back(value);
-        else
+        if (point.loops < 1 || !std::isfinite(value)) {
           lost_.insert(fmt::format("{} at {}", group.name, point.loops));
+          continue;
+        }
+        auto& here = values[point.loops];
+        here.of_runs.push_back(value);
+        // The error is recorded in nats; the ratio of the two units is the same for all depths.
+        if (metric_ != Metric::kAccuracy) here.error = point.stderr_nats * value / point.loss_nats;
       }
     }
     if (values.empty()) return;
     const bool level = values.size() == 1;
-    if (!level && std::isfinite(trained.first)) ranges_.emplace_back(group.name, trained);
+    if (!level && trained.first >= 1 && trained.second >= trained.first)
+      ranges_.emplace_back(group.name, trained);
     double best = kNotRecorded;
-    for (const auto& [loops, list] : values) {
-      const auto [low, high] = std::minmax_element(list.begin(), list.end());
-      double sum = 0;
-      for (const double value : list) sum += value;
+    for (const auto& [loops, here] : values) {
+      const auto [lowest, highest] = std::minmax_element(here.of_runs.begin(), here.of_runs.end());
+      const double low = *lowest, high = *highest;
       const auto r = static_cast<double>(loops);
       const bool inside = r >= trained.first && r <= trained.second;
-      data_.rows.push_back({group.name, r, sum / static_cast<double>(list.size()), *low, *high,
-                            static_cast<double>(list.size()), std::string(inside ? "yes" : "no"),
-                            std::string(level ? "level" : "sweep")});
+      data_.rows.push_back(
+          {group.name, r, mean(here.of_runs), low, high, static_cast<double>(here.of_runs.size()),
+           here.error, std::string(inside ? "yes" : "no"), std::string(level ? "level" : "sweep")});
       if (!level) loops_.insert(loops);
-      low_ = std::fmin(low_, *low);
-      high_ = std::fmax(high_, *high);
-      seeds_ = std::max(seeds_, list.size());
+      low_ = std::fmin(low_, low);
+      high_ = std::fmax(high_, high);
+      seeds_ = std::max(seeds_, here.of_runs.size());
+      error_ = std::fmax(error_, here.error);
       levels_ = levels_ || level;
-      best = std::fmin(best, *high);
+      best = std::fmin(best, high);
     }
     worst_best_ = std::fmax(worst_best_, best);
   }
@@ -147,9 +160,25 @@ class DepthSweep {
                         {{"field", "max"}, {"title", "to loops"}}});
   }
 
+  /// Measured depths that fit side by side on a phone; powers of two come first, then 3, 6, 12, ….
+  [[nodiscard]] std::set<std::int64_t> ticks() const {
+    const auto octave = [](std::int64_t loops) { return std::log2(static_cast<double>(loops)); };
+    const double apart = (octave(*loops_.rbegin()) - octave(*loops_.begin())) / 10;
+    const auto rank = [](std::int64_t loops) {
+      while (loops % 2 == 0) loops /= 2;
+      return loops == 1 ? 0 : loops == 3 ? 1 : 2;
+    };
+    std::set<std::int64_t> chosen;
+    for (const int wanted : {0, 1, 2})
+      for (const auto loops : loops_)
+        if (rank(loops) == wanted && std::all_of(chosen.begin(), chosen.end(), [&](auto other) {
+              return std::abs(octave(other) - octave(loops)) >= apart;
+            }))
+          chosen.insert(loops);
+    return chosen;
+  }
+
   [[nodiscard]] Json x_axis(const char* field) const {
-    Json ticks = Json::array();
-    for (const auto loops : loops_) ticks.push_back(loops);
     double first = static_cast<double>(*loops_.begin());
     double last = static_cast<double>(*loops_.rbegin());
     for (const auto& [group, range] : ranges_) {
@@ -157,23 +186,22 @@ class DepthSweep {
       last = std::max(last, range.second);
     }
     // A logarithmic axis leaves out labels beyond its tickCount, even of given values.
-    return {
-        {"field", field},
-        {"type", "quantitative"},
-        {"title", "loops at inference"},
-        {"axis", {{"values", ticks}, {"format", "d"}, {"labelOverlap", false}, {"tickCount", 100}}},
-        {"scale",
-         {{"type", "log"},
-          {"base", 2},
-          {"nice", false},
-          {"domain", {first / kMargin, last * kMargin}}}}};
+    return {{"field", field},
+            {"type", "quantitative"},
+            {"title", "loops at inference"},
+            {"axis",
+             {{"values", ticks()}, {"format", "d"}, {"labelOverlap", false}, {"tickCount", 100}}},
+            {"scale",
+             {{"type", "log"},
+              {"base", 2},
+              {"nice", false},
+              {"domain", {first / kMargin, last * kMargin}}}}};
   }
 
   [[nodiscard]] Json y_axis(const char* field) const {
     std::string key(metric_ == Metric::kLoss ? "validation_loss_nats" : key_of(metric_));
     Json axis = number_axis(field, field_name(key).label());
-    if (low_ > 0 && high_ / low_ > kLogFrom && metric_ != Metric::kAccuracy)
-      axis["scale"]["type"] = "log";
+    if (low_ > 0 && high_ / low_ > kLogFrom && metric_ != Metric::kAccuracy) set_logarithmic(axis);
     axis["scale"]["padding"] = 10;
     if (zooms()) {
       const double air = 0.02 * (worst_best_ - low_) + 0.01 * std::abs(low_);
@@ -181,6 +209,16 @@ class DepthSweep {
           {"expr", fmt::format("show == 'best' ? {} : {}", worst_best_ + 4 * air, high_)}};
     }
     return axis;
+  }
+
+  /// 1, 2 and 5 in every decade: the usual ticks of a logarithmic axis would fill it with lines.
+  void set_logarithmic(Json& axis) const {
+    axis["scale"]["type"] = "log";
+    Json ticks = Json::array();
+    for (double decade = std::pow(10, std::floor(std::log10(low_))); decade <= high_; decade *= 10)
+      for (const double tick : {decade, 2 * decade, 5 * decade})
+        if (tick >= low_ && tick <= high_) ticks.push_back(tick);
+    axis["axis"] = {{"values", ticks}, {"tickCount", 100}};
   }
 
   /// Whether far depths squeeze what happens near the best ones, so that a closer look is offered.
@@ -276,6 +314,11 @@ class DepthSweep {
     if (seeds_ > 1) text += "; bands: lowest to highest seed";
     if (levels_) text += "; dashed lines: groups without a loop to vary";
     text += ".";
+    if (std::isfinite(error_))
+      text += fmt::format(
+          " The finite validation data leave every value uncertain by about {:.2g} (standard "
+          "error); as all depths read the same data, differences between depths are surer.",
+          error_);
     if (!lost_.empty())
       text += fmt::format(" Without a finite value, and therefore missing: {}.",
                           join(std::vector<std::string>(lost_.begin(), lost_.end()), ", "));
@@ -290,6 +333,7 @@ class DepthSweep {
   double low_ = kNotRecorded, high_ = kNotRecorded;
   double worst_best_ = kNotRecorded;  ///< of the groups' best values, the worst
   std::set<std::string> lost_;        ///< depths that gave no number
+  double error_ = kNotRecorded;       ///< the largest standard error
   std::size_t seeds_ = 0;
   bool levels_ = false;
 };

@@ -131,7 +131,7 @@ class LossCurves {
     for (const auto& row : data_.rows) {
       if (std::get<std::string>(row[2]) != curve) continue;
       low = std::fmin(low, number(row, 7));
-      if (number(row, 3) > kWarmUp * last) high = std::fmax(high, number(row, 7));
+      if (last == 0 || number(row, 3) > kWarmUp * last) high = std::fmax(high, number(row, 7));
     }
     const double air = 0.05 * (high - low) + 1e-3 * std::abs(high);
     return {low - air, high + air};
@@ -150,7 +150,7 @@ class LossCurves {
     return {{"field", "x"},
             {"type", "quantitative"},
             {"axis", {{"title", {{"signal", titles}}}, {"format", "~s"}}},
-            {"scale", {{"nice", false}}}};
+            {"scale", {{"nice", false}, {"padding", 6}}}};
   }
 
   [[nodiscard]] Json y_axis() const {

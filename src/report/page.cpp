@@ -82,7 +82,8 @@ std::string groups_section(const RunTable& table) {
       row.push_back(cell);
     rows.push_back(std::move(row));
   }
-  return "<section id=\"groups\">\n<h2>Comparison</h2>\n" + html_table(columns, rows) +
+  const char* title = table.groups.size() > 1 ? "Comparison" : "Over all seeds";
+  return fmt::format("<section id=\"groups\">\n<h2>{}</h2>\n", title) + html_table(columns, rows) +
          "<p class=\"fine\">Mean ± sample standard deviation over the seeds that finished.</p>\n"
          "</section>\n";
 }
@@ -157,7 +158,7 @@ std::string chart_section(const RunTable& table, const Chart& chart) {
                               : fmt::format("<li><span>{}</span></li>", inside);
   }
   std::string out = fmt::format(
-      "<section id=\"{0}\">\n<h2>{1}</h2>\n<p class=\"how\">{2}</p>\n"
+      "<section id=\"{0}\" class=\"whole\">\n<h2>{1}</h2>\n<p class=\"how\">{2}</p>\n"
       "<figure data-chart=\"{0}\">\n<div class=\"bar\"><ul class=\"legend\">{3}</ul>"
       "<div class=\"controls\" id=\"{0}-controls\"></div></div>\n"
       "<div class=\"chart\" role=\"img\" aria-label=\"{1}\"><noscript>This chart needs "
@@ -266,6 +267,8 @@ std::string environment_section(const RunTable& table) {
   const auto add = [&](std::string_view title, const std::string& value) {
     if (!value.empty()) facts += fmt::format("<dt>{}</dt><dd>{}</dd>\n", title, escape_html(value));
   };
+  add("data", distinct(table, &RunSummary::data_description));
+  add("SHA-256 of the data", distinct(table, &RunSummary::data_sha256));
   add("machine", distinct(table, &RunSummary::machine));
   add("Rondo", distinct(table, &RunSummary::version));
   add("libtorch", distinct(table, &RunSummary::libtorch));

@@ -45,7 +45,7 @@ tbody th{font-weight:500}
 thead small{font-size:.75rem;color:var(--ink-3);font-weight:400;white-space:nowrap}
 .mark{width:12px;height:12px;margin-right:.45rem;vertical-align:-1px;flex:none}
 figure{margin:0}
-.bar{display:flex;flex-wrap:wrap;gap:.35rem 1rem;align-items:center;font-size:.875rem;
+.bar{display:flex;flex-wrap:wrap;gap:.35rem 1rem;align-items:end;font-size:.875rem;
   margin:.5rem 0 .25rem}
 .legend{display:flex;flex-wrap:wrap;gap:.15rem .9rem;margin:0;padding:0;list-style:none;
   flex:1 1 20rem}
@@ -81,8 +81,9 @@ footer{margin-top:3.5rem;border-top:1px solid var(--rule);padding-top:.75rem}
 @media (max-width:40rem){main{padding:1.5rem 1rem 3rem}h1{font-size:1.4rem}h2{margin-top:2.25rem}
   .facts{grid-template-columns:1fr;gap:0}.facts dd{margin-bottom:.5rem}}
 @media print{main{max-width:none;padding:0}body{font-size:10pt}.controls,summary{display:none}
-  figure,tr,.notes{break-inside:avoid}h2{break-after:avoid}.scroll{overflow:visible}
-  th,td{white-space:normal}}
+  .whole,tr,.notes{break-inside:avoid}h2{break-after:avoid;margin-top:1.75rem}
+  .scroll{overflow:visible}table{font-size:7.5pt}thead th,thead small{font-size:7pt}
+  th,td{padding:.2rem .3rem}tbody th,pre{white-space:pre-wrap}}
 )css";
 
 constexpr std::string_view kScript = R"js(

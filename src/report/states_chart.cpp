@@ -73,7 +73,8 @@ class StateNorms {
  private:
   void add(const RunGroup& group, double moment, const char* name) {
     Sums sums;
-    for (const auto i : group.runs) add_norms(table_.runs[i], moment, sums);
+    for (const auto i : group.runs)
+      if (in_chart(group, table_.runs[i])) add_norms(table_.runs[i], moment, sums);
     if (sums.size() < 2) return;  // a single loop has no course
     for (const auto& [loop, sum] : sums) {
       data_.rows.push_back({group.name, std::string(name), static_cast<double>(loop),

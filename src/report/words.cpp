@@ -175,7 +175,7 @@ std::string seeds_summary(const RunTable& table) {
   if (spread.count > 0)
     text += fmt::format(" {} of them reached {} {}.", spread.count, spread_text(spread),
                         metric_words(metric));
-  return text + sweep_words(table.runs.front(), metric);
+  return text;
 }
 
 }  // namespace

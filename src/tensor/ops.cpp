@@ -115,7 +115,7 @@ Tensor shape_logits(const Tensor& logits, double scale, double softcap) {
 }
 
 Tensor cross_entropy(const Tensor& logits_NV, const Tensor& targets_N) {
-  return at::cross_entropy_loss(logits_NV, targets_N, {}, at::Reduction::None);
+  return at::cross_entropy_loss(logits_NV, targets_N, {}, at::Reduction::None, /*ignore_index=*/-1);
 }
 
 Tensor recomputed(const TensorFunction& function, const std::vector<Tensor>& inputs) {

@@ -7,4 +7,7 @@ namespace rondo {
 /// median of `repetitions`.
 double measure_roof_gflops(int repetitions = 3);
 
+/// The same, measured once per process: good enough for progress lines and estimates.
+double known_roof_gflops();
+
 }  // namespace rondo

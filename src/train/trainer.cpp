@@ -131,7 +131,7 @@ Run::Run(const Config& recipe, const TrainOptions& options)
       validation_(data_.validation.spread(recipe.data.validation_tokens)),
       progress_(options.label) {
   set_threads(static_cast<int>(config_.engine.threads));
-  roof_gflops_ = measure_roof_gflops();
+  roof_gflops_ = known_roof_gflops();
   counts_ = count_parameters(config_.model, config_.model.vocab);
   const auto facts = preflight(config_, static_cast<double>(data_.training.tokens()), roof_gflops_);
   for (const auto& line : split(preflight_text(config_, facts), '\n')) log("{}", line);
@@ -385,7 +385,7 @@ Json plan_training(const Config& recipe, const fs::path& out) {
   const auto config = settle(recipe, data.tokenizer->vocab());
   set_threads(static_cast<int>(config.engine.threads));
   const auto facts =
-      preflight(config, static_cast<double>(data.training.tokens()), measure_roof_gflops());
+      preflight(config, static_cast<double>(data.training.tokens()), known_roof_gflops());
   log("{}", data.description);
   log("{}", preflight_text(config, facts));
   for (const auto& note : notes(config)) log("note: {}", note);

@@ -18,7 +18,7 @@ namespace {
 
 /// A folder of its own for each test, gone afterwards.
 class Files : public testing::Test {
- protected:
+ public:
   Files() : folder_(fs::temp_directory_path() / fmt::format("rondo-files-{}", ::getpid())) {
     create_folder(folder_);
   }
@@ -26,6 +26,8 @@ class Files : public testing::Test {
     std::error_code ignored;
     fs::remove_all(folder_, ignored);
   }
+
+ protected:
   const fs::path folder_;
 };
 

@@ -29,8 +29,8 @@ Moments moments(const std::vector<double>& values) {
 
 template <typename Draw>
 std::vector<double> draws(int count, Draw&& draw) {
-  std::vector<double> values;
-  for (int i = 0; i < count; ++i) values.push_back(draw(static_cast<std::uint64_t>(i)));
+  std::vector<double> values(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = draw(i);
   return values;
 }
 

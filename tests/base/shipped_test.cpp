@@ -13,7 +13,7 @@ namespace {
 
 /// A home with one recipe, named by RONDO_HOME for the length of a test.
 class Shipped : public testing::Test {
- protected:
+ public:
   Shipped() : home_(fs::temp_directory_path() / fmt::format("rondo-home-{}", ::getpid())) {
     create_folder(home_ / "recipes");
     write_file_atomically(home_ / "recipes" / "only-shipped.toml", "seed = 1\n");
@@ -29,6 +29,8 @@ class Shipped : public testing::Test {
     std::error_code ignored;
     fs::remove_all(home_, ignored);
   }
+
+ protected:
   const fs::path home_;
   std::string before_;
 };

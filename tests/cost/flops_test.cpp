@@ -12,7 +12,6 @@
 namespace rondo {
 namespace {
 
-using test::recipe;
 using test::with;
 
 Config loops(std::int64_t forward, std::int64_t backward) {

@@ -108,7 +108,7 @@ TEST(Parameters, IsoDepthGridOfThePriorLaw) {
 TEST(Parameters, NamesAndShapesOfTheGoldenFiles) {
   int files = 0;
   for (const auto& entry : fs::directory_iterator("tests/golden")) {
-    const auto path = entry.path();
+    const auto& path = entry.path();
     if (path.extension() != ".safetensors" || path.stem() == "optimizer") continue;
     const std::string content = read_file(path);
     std::uint64_t length = 0;

@@ -87,9 +87,12 @@ TEST(Layers, IncludesGoDownward) {
       std::smatch match;
       if (!std::regex_search(file.lines[i], match, include)) continue;
       const auto where = file.path + ":" + std::to_string(i + 1) + ": ";
+      const std::string other = match[1].str();
       EXPECT_FALSE(match[2].str().empty()) << where << "write the include as \"layer/file.h\"";
-      EXPECT_TRUE(allowed.contains(match[1].str()))
-          << where << file.layer() << " may not include " << match[1].str();
+      EXPECT_TRUE(kBelow.contains(other))
+          << where << "headers from outside are written <" << other << "/…>";
+      EXPECT_TRUE(!kBelow.contains(other) || allowed.contains(other))
+          << where << file.layer() << " may not include " << other;
     }
   }
 }

@@ -54,6 +54,7 @@ Json facts(const FakeRun& run, double n_rec, double flops_per_token) {
       {"effective_depth", 2 + run.core_layers * run.loops},
       {"seed", run.seed},
       {"config_hash", "0123456789abcdef"},
+      {"data", {{"sha256", run.data_sha256}, {"description", "textbooks, 12.3 M tokens"}}},
       {"version", "0.1.0"},
       {"libtorch", "2.15.0"},
       {"machine", run.machine},

@@ -35,6 +35,7 @@ struct FakeRun {
   double depth_penalty = 0.05;  ///< how fast the sweep worsens away from the trained loops
   std::string stop_reason = "finished";
   std::string machine = "Test CPU, 2 cores";
+  std::string data_sha256 = "abc";
   bool with_end = true;  ///< the stopped event and the summary
 };
 

@@ -45,6 +45,7 @@ TEST(Run, RoundTrip) {
   EXPECT_EQ(run.summary.seed, "5");
   EXPECT_EQ(run.summary.trained_loops_min, 4);
   EXPECT_EQ(run.summary.trained_loops_max, 4);
+  EXPECT_EQ(run.summary.data_sha256, "abc");
   EXPECT_EQ(run.state, RunState::kFinished);
   EXPECT_EQ(word(run.state), "finished");
 }
@@ -177,6 +178,15 @@ TEST(Run, FindsRunsBelowAFolder) {
   EXPECT_TRUE(find_runs(tmp / "empty").empty());
   EXPECT_NE(error_of([&] { find_runs(tmp / "nowhere"); }).find("no such folder"),
             std::string::npos);
+}
+
+TEST(Run, RunsAreSortedAsPeopleCount) {
+  const TemporaryFolder tmp;
+  for (const char* name : {"l-10", "l-9", "l-2/s-11", "l-2/s-2", "l-02/s-3", "l"})
+    write_run(tmp / name, "");
+  const std::vector<fs::path> expected = {tmp / "l",        tmp / "l-2/s-2", tmp / "l-02/s-3",
+                                          tmp / "l-2/s-11", tmp / "l-9",     tmp / "l-10"};
+  EXPECT_EQ(find_runs(tmp.path()), expected);
 }
 
 TEST(Run, FoldersThatAreNoRunsSaySo) {

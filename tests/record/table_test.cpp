@@ -105,6 +105,13 @@ TEST(Table, EqualBudgetsRaiseNoWarning) {
   EXPECT_TRUE(table.warnings.empty()) << table.warnings[0];
 }
 
+TEST(Table, DataAreComparedByHashWhereThereIsOne) {
+  const TemporaryFolder tmp;
+  write_fake_run(tmp / "a", {.steps = 20});
+  write_fake_run(tmp / "b", {.loops = 3, .steps = 20, .data_sha256 = "def"});
+  EXPECT_TRUE(warned(table_of(tmp.path()), "Data differ: a and b have read other content."));
+}
+
 TEST(Table, WarnsOfTokenizersDataAndValidation) {
   const TemporaryFolder tmp;
   const auto write = [&](const std::string& name, const std::string& data) {

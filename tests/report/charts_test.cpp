@@ -69,14 +69,25 @@ TEST(Charts, DepthSweepHasMeansRangesAndTrainedLoops) {
     EXPECT_GE(number(row[2]), number(row[3]));
     EXPECT_LE(number(row[2]), number(row[4]));
     EXPECT_EQ(number(row[5]), 2) << "two seeds";
-    if (text(row[7]) == "level") ++levels;
-    if (text(row[7]) == "sweep") ++sweep_rows;
-    if (text(row[0]) == "sampled-4" && text(row[6]) == "yes") ++trained;
+    if (text(row[8]) == "level") ++levels;
+    if (text(row[8]) == "sweep") ++sweep_rows;
+    if (text(row[0]) == "sampled-4" && text(row[7]) == "yes") ++trained;
   }
   EXPECT_EQ(sweep_rows, 3 * 8u);
   EXPECT_EQ(levels, 1u) << "the plain transformer";
   EXPECT_EQ(trained, 5u) << "1, 2, 3, 4 and 6 of the loops 1 … 7 drawn";
   EXPECT_NE(chart->how_to_read.find("dashed lines"), std::string::npos);
+}
+
+TEST(Charts, StandardErrorsAreInTheUnitOfTheMetric) {
+  const TemporaryFolder tmp;
+  write_fake_run(tmp / "a", {.steps = 20});
+  const auto chart = depth_chart(read_table(tmp.path()));
+  ASSERT_TRUE(chart.has_value());
+  const auto& row = chart->data.rows[3];
+  EXPECT_NEAR(number(row[6]), 0.004 / 0.693147, 1e-6) << "recorded in nats, shown in bits";
+  EXPECT_NE(chart->how_to_read.find("by about 0.0058 (standard error)"), std::string::npos)
+      << chart->how_to_read;
 }
 
 TEST(Charts, DepthSweepSaysWhereNoNumberCameOut) {
@@ -149,6 +160,15 @@ TEST(Charts, StateNormsOverTrainingForOneGroup) {
   EXPECT_EQ(text(chart->data.rows.front()[1]), "start");
   EXPECT_EQ(number(chart->data.rows.front()[2]), 1);
   EXPECT_EQ(chart->legend.size(), 5u);
+}
+
+TEST(Charts, LostRunsStayOutUnlessThereAreNoOthers) {
+  const TemporaryFolder tmp;
+  write_fake_run(tmp / "a-1", {.seed = 1, .steps = 40});
+  write_fake_run(tmp / "a-2", {.seed = 2, .steps = 40, .stop_reason = "diverged"});
+  EXPECT_EQ(number(depth_chart(read_table(tmp.path()))->data.rows[0][5]), 1);
+  EXPECT_TRUE(depth_chart(read_table(tmp / "a-2")).has_value());
+  EXPECT_TRUE(states_chart(read_table(tmp / "a-2")).has_value());
 }
 
 TEST(Charts, NothingToShow) {

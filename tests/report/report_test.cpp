@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/interrupt.h"
+#include "base/rng.h"
 #include "base/text.h"
 #include "config/recipe.h"
 #include "record/run_folder.h"
@@ -120,7 +121,7 @@ TEST(Report, CsvHoldsTheChartsNumbers) {
   write_fake_comparison(tmp.path(), 50);
   write({tmp.path()}, {.csv = true});
   const auto lines = split(read_file(tmp / "report-depth.csv"), '\n');
-  EXPECT_EQ(lines[0], "group,loops,mean,low,high,runs,trained,kind");
+  EXPECT_EQ(lines[0], "group,loops,mean,low,high,runs,stderr,trained,kind");
   EXPECT_EQ(lines.size(), 1 + 3 * 8 + 1 + 1u);
   const auto runs = split(read_file(tmp / "report-runs.csv"), '\n');
   EXPECT_TRUE(runs[0].starts_with("group,run,path,seed,state,steps,tokens,flops,parameters"));
@@ -208,6 +209,35 @@ TEST(Report, OtherProgramsRuns) {
   EXPECT_TRUE(has(page, "x is a model. In 2 steps"));
   EXPECT_TRUE(has(page, "Not a recipe of this version"));
   EXPECT_TRUE(has(page, "learner = &quot;mine&quot;"));
+}
+
+/// Numbers replaced by others that no trainer writes: a page or an rondo::Error, never a crash.
+TEST(Report, OddNumbersNeverCrash) {
+  const TemporaryFolder tmp;
+  write_fake_run(tmp / "good", {.sampler = "uniform", .steps = 20});
+  write_fake_run(tmp / "r/other", {.steps = 20});
+  const std::string metrics = read_file(tmp / "good/metrics.jsonl");
+  const std::string summary = read_file(tmp / "good/summary.json");
+  const std::vector<std::string> odd = {"0",  "-1", "null",   "1e308", "-0.5", "9007199254740992",
+                                        "[]", "{}", "1e-320", "\"x\""};
+  fs::copy(tmp / "good", tmp / "r/bad", fs::copy_options::recursive);
+  int pages = 0;
+  for (std::uint64_t round = 0; round < 150; ++round) {
+    const RandomStream random(2, "odd", round);
+    std::string texts[] = {metrics, summary};
+    for (std::uint64_t change = 0; change < 2; ++change) {
+      std::string& text = texts[random.below(2, 4 * change)];
+      const auto from = static_cast<std::size_t>(random.below(text.size(), 4 * change + 1));
+      const auto at = text.find_first_of("0123456789", from);
+      if (at == std::string::npos) continue;
+      const auto end = text.find_first_not_of("0123456789.e+-", at);
+      text.replace(at, end - at, odd[random.below(odd.size(), 4 * change + 2)]);
+    }
+    std::ofstream(tmp / "r/bad/metrics.jsonl", std::ios::binary) << texts[0];
+    std::ofstream(tmp / "r/bad/summary.json", std::ios::binary) << texts[1];
+    if (error_of([&] { write({tmp / (round % 2 == 0 ? "r" : "r/bad")}); }).empty()) ++pages;
+  }
+  EXPECT_GT(pages, 20);
 }
 
 }  // namespace
