@@ -65,22 +65,27 @@ install_packages() {
   fi
   fetched || find_python || needed+=(python3 python3-pip)
   if [[ $1 == all ]]; then needed+=("${for_tests[@]}"); else useful+=("${for_tests[@]}"); fi
-  ((${#needed[@]} + ${#useful[@]})) || return 0
+  # What is merely useful is asked for once, and the build goes on without it.
+  if ((${#needed[@]} == 0)); then
+    ((${#useful[@]})) && [[ ! -e $logs/apt-install.log ]] || return 0
+  fi
 
-  local packages="${needed[*]} ${useful[*]}" as_root=()
+  local packages=("${needed[@]}" "${useful[@]}") as_root=()
   ((EUID == 0)) || as_root=(sudo -n)
   if ! command -v apt-get >/dev/null || ! "${as_root[@]}" true 2>/dev/null; then
     ((${#needed[@]})) || return 0
-    say "these Debian packages are missing, and installing them takes root:"
-    say "    sudo apt-get install $packages"
+    say "Debian packages are missing, and installing them takes root. Run this, then the same command again:"
+    say "    sudo apt-get install ${packages[*]}"
     exit 2
   fi
   # Another package manager may be at work on a machine that has just started.
   local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300)
-  local advice="Try it by hand: apt-get update && apt-get install $packages"
-  step apt-update "asking for the list of Debian packages" "$advice" "${apt[@]}" update
-  # shellcheck disable=SC2086  # the names are separate words
-  step apt-install "installing $packages" "$advice" "${apt[@]}" install --no-install-recommends $packages
+  local advice="Try it by hand: apt-get update && apt-get install ${packages[*]}"
+  (
+    step apt-update "asking for the list of Debian packages" "$advice" "${apt[@]}" update
+    step apt-install "installing ${packages[*]}" "$advice" \
+      "${apt[@]}" install --no-install-recommends "${packages[@]}"
+  ) || ((${#needed[@]} == 0)) || exit 1
   fetched || find_python
 }
 

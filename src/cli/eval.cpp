@@ -29,7 +29,7 @@ std::vector<std::int64_t> loops_of(const EvalArguments& arguments, const Config&
                ? std::vector<std::int64_t>{1}
                : depth_sweep_loops(config.loops.forward);
   auto loops = parse_integers(arguments.loops, "--loops");
-  for (const auto r : loops) require(r >= 1, "--loops {}: expected 1 or more", r);
+  for (const auto r : loops) check_loops(r);
   std::sort(loops.begin(), loops.end());
   loops.erase(std::unique(loops.begin(), loops.end()), loops.end());
   return loops;

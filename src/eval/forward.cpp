@@ -3,13 +3,14 @@
 
 #include "base/error.h"
 #include "config/recipe.h"
+#include "eval/loss.h"
 
 namespace rondo {
 
 ForwardResult write_forward(const StoredModel& stored, std::span<const std::int64_t> tokens,
                             std::int64_t loops, const fs::path& out) {
   require(!tokens.empty(), "--tokens: no token given; expected a list like 1,2,3");
-  require(loops >= 1, "--loops {}: expected 1 or more", loops);
+  check_loops(loops);
   const auto vocab = stored.config.model.vocab;
   for (const auto id : tokens)
     require(id >= 0 && id < vocab, "--tokens: id {} is outside the vocabulary of {} (0 … {})", id,

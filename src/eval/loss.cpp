@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/error.h"
 #include "base/interrupt.h"
 
 namespace rondo {
@@ -46,6 +47,12 @@ LossAt finish(std::int64_t loops, const Sums& sums, std::int64_t tokens, std::in
 }
 
 }  // namespace
+
+void check_loops(std::int64_t loops) {
+  const double count = static_cast<double>(loops);
+  require(count >= kLoops.low && count <= kLoops.high, "--loops {}: expected {} to {}", loops,
+          kLoops.low, kLoops.high);
+}
 
 LoopedInput make_input(const Batch& batch) {
   LoopedInput input{

@@ -28,6 +28,9 @@ std::vector<LossAt> evaluate_loss(const LoopedLm& model, const ValidationSet& da
 /// 32 spread evenly over the ratio, always with 1, T, 2T and 4T.
 std::vector<std::int64_t> depth_sweep_loops(std::int64_t trained_loops);
 
+/// Throws an input error unless a loop count given on the command line can be run.
+void check_loops(std::int64_t loops);
+
 /// The tensors of a batch.
 LoopedInput make_input(const Batch& batch);
 /// Targets as one row, int64 [N]; kNoTarget stays −1.

@@ -44,8 +44,9 @@ struct RunRecord {
 /// (file and line). A config.toml of another program or version is no error.
 RunRecord read_run(const fs::path& dir);
 
-/// `root` if it is a run, else every run below it, sorted with numbers in order of size; runs do not nest, hidden folders and
-/// links are passed over. Throws an input error when there is no such folder.
+/// `root` if it is a run, else every run below it, sorted with numbers in order of size; runs do
+/// not nest, hidden folders and links are passed over. Throws an input error when there is no such
+/// folder.
 std::vector<fs::path> find_runs(const fs::path& root);
 
 /// How far a run has come.

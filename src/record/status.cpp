@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "base/error.h"
 #include "base/statistics.h"
@@ -71,8 +72,9 @@ Newest read_newest(const fs::path& metrics, std::size_t wanted) {
 std::int64_t target_steps(const fs::path& dir) {
   std::int64_t steps = 0, stop_after = 0;
   for (const auto& [key, value] : config_lines(read_file(dir / kConfigFile))) {
-    if (key == "train.steps") steps = std::atoll(value.c_str());
-    if (key == "train.stop_after") stop_after = std::atoll(value.c_str());
+    const auto number = [&text = value] { return std::strtoll(text.c_str(), nullptr, 10); };
+    if (key == "train.steps") steps = number();
+    if (key == "train.stop_after") stop_after = number();
   }
   return stop_after > 0 ? std::min(steps, stop_after) : steps;
 }

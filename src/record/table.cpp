@@ -26,7 +26,7 @@ std::string group_key(const RunRecord& run) {
   }
   std::string key;
   for (const auto& [name, value] : config_lines(run.config_text))
-    if (name != "seed") key += name + " = " + value + "\n";
+    if (name != "seed") key.append(name).append(" = ").append(value).append("\n");
   return key;
 }
 

@@ -215,9 +215,13 @@ class DepthSweep {
   void set_logarithmic(Json& axis) const {
     axis["scale"]["type"] = "log";
     Json ticks = Json::array();
-    for (double decade = std::pow(10, std::floor(std::log10(low_))); decade <= high_; decade *= 10)
-      for (const double tick : {decade, 2 * decade, 5 * decade})
-        if (tick >= low_ && tick <= high_) ticks.push_back(tick);
+    const auto decade_of = [](double value) {
+      return static_cast<int>(std::floor(std::log10(value)));
+    };
+    for (int decade = decade_of(low_); decade <= decade_of(high_); ++decade)
+      for (const double leading : {1.0, 2.0, 5.0})
+        if (const double tick = leading * std::pow(10.0, decade); tick >= low_ && tick <= high_)
+          ticks.push_back(tick);
     axis["axis"] = {{"values", ticks}, {"tickCount", 100}};
   }
 

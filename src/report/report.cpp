@@ -145,7 +145,7 @@ fs::path default_page(std::span<const fs::path> dirs) {
 
 fs::path write_report(std::span<const fs::path> dirs, const ReportOptions& options) {
   require(!dirs.empty(), "report: no folder given; expected runs or folders of runs");
-  const fs::path page = page_path(dirs, options.out);
+  fs::path page = page_path(dirs, options.out);
   // Wrong input is said before a folder is made for the page.
   collect(dirs);
   if (page.has_parent_path()) create_folder(page.parent_path());

@@ -12,7 +12,6 @@
 namespace rondo::report {
 namespace {
 
-using test::FakeRun;
 using test::TemporaryFolder;
 using test::write_fake_comparison;
 using test::write_fake_run;
