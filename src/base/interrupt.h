@@ -3,8 +3,8 @@
 
 namespace rondo {
 
-/// Turns SIGINT and SIGTERM into a request to stop. A second signal ends the process at once, as a
-/// person who presses Ctrl-C twice means it.
+/// Turns SIGINT and SIGTERM into a request to stop. A second signal, more than a second later, ends
+/// the process at once, as a person who presses Ctrl-C again means it.
 void catch_interrupts();
 
 /// The signal that asked to stop, or 0.

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -10,7 +11,6 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "config/recipe.h"
-#include "nlohmann/json.hpp"
 
 namespace rondo {
 namespace {
@@ -50,7 +50,7 @@ void run_baselines(const BaselinesArguments& arguments) {
                fmt::format("{:+.2f} %", 100 * baseline.relative_error), baseline.how});
   }
   if (arguments.json) return print_json({{"recipes", list}});
-  print_text(table.tabbed());
+  print_table(table);
 }
 
 }  // namespace

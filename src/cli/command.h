@@ -2,11 +2,13 @@
 // in the table of commands.cpp.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
+#include "base/text.h"
 
 namespace CLI {
 class App;
@@ -25,8 +27,15 @@ std::span<const DeclareCommand> commands();
 void set_command_line(int argc, char** argv);
 const std::string& command_line();
 
+/// Adds an option that takes one whole number from `low` to `high`. The parser's own numbers would
+/// read 010 as 8 and cut what is beyond 64 bits.
+void add_whole_number(CLI::App& command, const std::string& name, std::int64_t& value,
+                      std::int64_t low, std::int64_t high, const std::string& help);
+
 /// Prints one JSON object on stdout.
 void print_json(const Json& json);
+/// Prints a table on stdout: columns lined up for a terminal, tabs for a program.
+void print_table(const TextTable& table);
 /// Prints text on stdout.
 void print_text(const std::string& text);
 

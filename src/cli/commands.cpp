@@ -1,10 +1,14 @@
 // The table of sub-commands, and output that they share.
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
+#include "base/text.h"
 #include "cli/command.h"
 
 namespace rondo {
@@ -31,7 +35,25 @@ void set_command_line(int argc, char** argv) {
 
 const std::string& command_line() { return typed; }
 
-void print_json(const Json& json) { fmt::print("{}\n", json.dump(2)); }
+void add_whole_number(CLI::App& command, const std::string& name, std::int64_t& value,
+                      std::int64_t low, std::int64_t high, const std::string& help) {
+  const auto read = [name, &value, low, high](const std::string& text) {
+    const auto numbers = parse_integers(text, name);
+    require(numbers.size() == 1 && numbers[0] >= low && numbers[0] <= high,
+            "{} {}: expected one whole number from {} to {}", name, text, low, high);
+    value = numbers[0];
+  };
+  command.add_option_function<std::string>(name, read, help)->type_name("INT");
+}
+
+void print_json(const Json& json) {
+  // A name of a file need not be UTF-8, and must not keep the rest from being said.
+  print_text(json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+void print_table(const TextTable& table) {
+  print_text(::isatty(STDOUT_FILENO) == 1 ? table.aligned() : table.tabbed());
+}
 
 void print_text(const std::string& text) {
   std::fputs(text.c_str(), stdout);

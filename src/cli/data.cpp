@@ -1,6 +1,7 @@
 // `rondo data pack`: text to token shards.
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/interrupt.h"
@@ -9,7 +10,6 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "data/pack.h"
-#include "nlohmann/json.hpp"
 
 namespace rondo {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 struct PackArguments {
   std::vector<std::string> inputs;
   std::string out, name = "tokens", tokenizer = "bytes";
-  std::uint64_t shard_tokens = PackOptions{}.shard_tokens;
+  std::int64_t shard_tokens = static_cast<std::int64_t>(PackOptions{}.shard_tokens);
   bool json = false;
 };
 
@@ -25,7 +25,7 @@ void run_pack(const PackArguments& arguments) {
   PackOptions options{.inputs = {},
                       .out = arguments.out,
                       .name = arguments.name,
-                      .shard_tokens = arguments.shard_tokens};
+                      .shard_tokens = static_cast<std::uint64_t>(arguments.shard_tokens)};
   for (const auto& input : arguments.inputs) options.inputs.push_back(find_shipped(input));
   Progress progress("pack");
   const auto result =
@@ -60,10 +60,8 @@ void declare_data(CLI::App& app, int&) {
   command->add_option("--name", arguments->name,
                       "shards are called NAME-00000.rondo; default tokens");
   command->add_option("--tokenizer", arguments->tokenizer, "default bytes");
-  command
-      ->add_option("--shard-tokens", arguments->shard_tokens,
-                   "tokens after which a new shard begins")
-      ->check(CLI::PositiveNumber);
+  add_whole_number(*command, "--shard-tokens", arguments->shard_tokens, 1, std::int64_t{1} << 40,
+                   "tokens after which a new shard begins");
   command->add_flag("--json", arguments->json, "print one JSON object");
   command->footer(
       "Documents are files, or what a line <|endoftext|> separates, or lines of a *.jsonl file "

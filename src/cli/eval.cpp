@@ -1,6 +1,8 @@
 // `rondo eval`: loss and bits per byte of a model for several loop counts.
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/error.h"
 #include "base/interrupt.h"
@@ -8,55 +10,86 @@
 #include "base/shipped.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cost/loops.h"
+#include "data/corpus.h"
 #include "data/dataset.h"
+#include "data/shards.h"
+#include "data/split.h"
+#include "data/text.h"
 #include "eval/loss.h"
 #include "eval/open_model.h"
-#include "nlohmann/json.hpp"
 
 namespace rondo {
 namespace {
 
 struct EvalArguments {
-  std::string model, loops, split = "validation", data;
+  std::string model, data;
+  std::optional<std::string> loops, split;
   std::vector<std::string> tasks = {"text"};
   std::int64_t tokens = 0, threads = 0;
   bool best = false, json = false;
 };
 
 std::vector<std::int64_t> loops_of(const EvalArguments& arguments, const Config& config) {
-  if (arguments.loops.empty())
-    return config.loops.forward == 1 && config.loops.sampler == Sampler::kFixed
-               ? std::vector<std::int64_t>{1}
-               : depth_sweep_loops(config.loops.forward);
-  auto loops = parse_integers(arguments.loops, "--loops");
+  if (!arguments.loops) return default_loops(config);
+  auto loops = parse_integers(*arguments.loops, "--loops");
   for (const auto r : loops) check_loops(r);
   std::sort(loops.begin(), loops.end());
   loops.erase(std::unique(loops.begin(), loops.end()), loops.end());
   return loops;
 }
 
-/// The sequences of a split: "validation", "train", or all of a file given with --data.
-ValidationSet sequences(const EvalArguments& arguments, const Dataset& data,
-                        const DataConfig& config) {
-  if (arguments.split == "validation") return data.validation;
-  require(arguments.split == "train", "--split {}: expected validation or train", arguments.split);
-  return ValidationSet(data.training.view(), data.tokenizer,
-                       {config.sequence_length, config.document_mask}, config.path);
+/// Sequences to evaluate, and what they are called in the rows.
+struct Chosen {
+  ValidationSet sequences;
+  std::shared_ptr<const Tokenizer> tokenizer;
+  std::string split;
+};
+
+/// All of what --data names.
+Chosen whole_of(const std::string& path, const DataConfig& config) {
+  const auto tokenizer = open_tokenizer(config.tokenizer);
+  const auto found = find_shipped(path);
+  const auto store = config.source == DataSource::kText
+                         ? load_text(text_files(found), *tokenizer, path)
+                         : open_shards(shard_files(found), *tokenizer);
+  return {ValidationSet(TokenView(store, whole_stream(*store)), tokenizer,
+                        {config.sequence_length, config.document_mask}, path),
+          tokenizer, "all"};
+}
+
+Chosen choose(const EvalArguments& arguments, const DataConfig& config) {
+  if (!arguments.data.empty()) return whole_of(arguments.data, config);
+  const auto data = open_dataset(config);
+  const auto split = arguments.split.value_or("validation");
+  if (split == "validation") return {data.validation, data.tokenizer, split};
+  return {ValidationSet(data.training.view(), data.tokenizer,
+                        {config.sequence_length, config.document_mask}, config.path),
+          data.tokenizer, split};
+}
+
+/// What can be refused before anything is read.
+void check(const EvalArguments& arguments) {
+  for (const auto& task : arguments.tasks)
+    require(task == "text", "--task {}: not available in this version; expected text", task);
+  if (!arguments.split) return;
+  require(*arguments.split == "validation" || *arguments.split == "train",
+          "--split {}: expected validation or train", *arguments.split);
+  require(arguments.data.empty(), "--split {} with --data: all of --data is read; give one of them",
+          *arguments.split);
 }
 
 void run_eval(const EvalArguments& arguments, int& status) {
-  for (const auto& task : arguments.tasks)
-    require(task == "text", "--task {}: not available in this version; expected text", task);
+  check(arguments);
   const auto opened = open_model(arguments.model, arguments.best);
-  auto config = opened.stored.config;
-  if (!arguments.data.empty()) config.data.path = arguments.data;
+  const auto& config = opened.stored.config;
   set_threads(arguments.threads > 0 ? static_cast<int>(arguments.threads) : available_cores());
   const auto loops = loops_of(arguments, config);
-  const auto data = open_dataset(config.data);
-  require(data.tokenizer->vocab() <= config.model.vocab,
+  const auto [all, tokenizer, split] = choose(arguments, config.data);
+  require(tokenizer->vocab() <= config.model.vocab,
           "{}: its vocabulary of {} is smaller than the tokenizer's {}", opened.file.string(),
-          config.model.vocab, data.tokenizer->vocab());
-  const auto chosen = sequences(arguments, data, config.data).spread(arguments.tokens);
+          config.model.vocab, tokenizer->vocab());
+  const auto chosen = all.spread(arguments.tokens);
   const auto points = evaluate_loss(opened.stored.model, chosen, loops);
   if (points.empty()) {
     status = interrupt_exit_status();
@@ -65,15 +98,15 @@ void run_eval(const EvalArguments& arguments, int& status) {
   Json rows = Json::array();
   TextTable table({"task", "split", "loops", "loss_nats", "stderr", "bits_per_byte", "trained"});
   const bool fixed = config.loops.sampler == Sampler::kFixed;
+  const auto most = static_cast<std::int64_t>(largest_loops(config.loops).forward);
   for (const auto& point : points) {
-    const bool trained =
-        fixed ? point.loops == config.loops.forward : point.loops <= config.loops.max;
+    const bool trained = fixed ? point.loops == config.loops.forward : point.loops <= most;
     const Json common = {{"task", "text"},
                          {"loops", point.loops},
                          {"length", config.data.sequence_length},
-                         {"split", arguments.split}};
+                         {"split", split}};
     // A byte drawn blindly costs log of the vocabulary.
-    const double chance_nats = std::log(static_cast<double>(data.tokenizer->vocab()));
+    const double chance_nats = std::log(static_cast<double>(tokenizer->vocab()));
     const auto add = [&](const char* metric, double value, double error, double chance) {
       Json row = common;
       row.update({{"metric", metric},
@@ -88,12 +121,12 @@ void run_eval(const EvalArguments& arguments, int& status) {
     const double per_nat = point.bits_per_byte / point.loss_nats;
     add("loss_nats", point.loss_nats, point.stderr_nats, chance_nats);
     add("bits_per_byte", point.bits_per_byte, point.stderr_nats * per_nat, chance_nats * per_nat);
-    table.add({"text", arguments.split, std::to_string(point.loops),
-               fmt::format("{:.4f}", point.loss_nats), fmt::format("{:.4f}", point.stderr_nats),
-               fmt::format("{:.4f}", point.bits_per_byte), trained ? "yes" : "no"});
+    table.add({"text", split, std::to_string(point.loops), fmt::format("{:.4f}", point.loss_nats),
+               fmt::format("{:.4f}", point.stderr_nats), fmt::format("{:.4f}", point.bits_per_byte),
+               trained ? "yes" : "no"});
   }
   if (arguments.json) return print_json({{"rows", rows}});
-  print_text(table.tabbed());
+  print_table(table);
 }
 
 }  // namespace
@@ -109,9 +142,12 @@ void declare_eval(CLI::App& app, int& status) {
   command->add_option("--loops", arguments->loops,
                       "loop counts: 1,2,4; default 1 … 4 loops.forward for a looped model");
   command->add_option("--split", arguments->split, "validation (default) or train");
-  command->add_option("--data", arguments->data, "text or shards to read instead of the run's own");
-  command->add_option("--tokens", arguments->tokens, "use at most so many tokens; default all");
-  command->add_option("--threads", arguments->threads, "threads; default all cores");
+  command->add_option("--data", arguments->data,
+                      "text or shards to evaluate, all of it, instead of the run's own");
+  add_whole_number(*command, "--tokens", arguments->tokens, 1, std::int64_t{1} << 60,
+                   "use at most so many tokens, evenly spread; default all");
+  add_whole_number(*command, "--threads", arguments->threads, 1, 4096,
+                   "threads; default all cores");
   command->add_flag("--best", arguments->best,
                     "of a run, the checkpoint of lowest validation loss");
   command->add_flag("--json", arguments->json, "print one JSON object");

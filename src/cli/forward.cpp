@@ -3,25 +3,28 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "nlohmann/json.hpp"
+#include "config/range.h"
 
 namespace rondo {
 namespace {
 
 struct ForwardArguments {
   std::string model, tokens, out;
-  std::int64_t loops = 0;
-  bool best = false, json = false, loops_given = false;
+  std::int64_t loops = 0;  ///< 0 = not given
+  bool best = false, json = false;
 };
 
 void run_forward(const ForwardArguments& arguments) {
   const auto tokens = parse_integers(arguments.tokens, "--tokens");
+  require(!fs::is_directory(arguments.out), "--out {}: is a folder; expected a file to write",
+          arguments.out);
   const auto opened = open_model(arguments.model, arguments.best);
-  const auto loops = arguments.loops_given ? arguments.loops : opened.stored.config.loops.forward;
+  const auto loops = arguments.loops > 0 ? arguments.loops : opened.stored.config.loops.forward;
   const auto result = write_forward(opened.stored, tokens, loops, arguments.out);
   const Json loss = result.loss_nats ? Json(*result.loss_nats) : Json();
   if (arguments.json) return print_json({{"path", arguments.out}, {"loss_nats", loss}});
@@ -38,8 +41,9 @@ void declare_forward(CLI::App& app, int&) {
   command->add_option("MODEL", arguments->model, "a run, a checkpoint or a .safetensors file")
       ->required();
   command->add_option("--tokens", arguments->tokens, "token ids: 1,2,3")->required();
-  auto* loops = command->add_option("--loops", arguments->loops,
-                                    "loops to run; default: loops.forward of the model");
+  add_whole_number(*command, "--loops", arguments->loops, static_cast<std::int64_t>(kLoops.low),
+                   static_cast<std::int64_t>(kLoops.high),
+                   "loops to run; default: loops.forward of the model");
   command->add_option("--out", arguments->out, "safetensors file to write")->required();
   command->add_flag("--best", arguments->best,
                     "of a run, the checkpoint of lowest validation loss");
@@ -49,10 +53,7 @@ void declare_forward(CLI::App& app, int&) {
       "after\n"
       "each, before the coda.\n"
       "Example: rondo forward runs/a --tokens 72,101,108,108,111 --loops 8 --out pass.safetensors");
-  command->callback([arguments, loops] {
-    arguments->loops_given = loops->count() > 0;
-    run_forward(*arguments);
-  });
+  command->callback([arguments] { run_forward(*arguments); });
 }
 
 }  // namespace rondo

@@ -1,6 +1,7 @@
 // `rondo info`: counts and costs of a recipe or a model, without running it.
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/shipped.h"
@@ -8,7 +9,6 @@
 #include "config/recipe.h"
 #include "cost/describe.h"
 #include "eval/open_model.h"
-#include "nlohmann/json.hpp"
 
 namespace rondo {
 namespace {
@@ -22,14 +22,17 @@ struct InfoArguments {
 /// The config that `target` stands for: a recipe, a run, a checkpoint or a weights file.
 Config find_config(const InfoArguments& arguments) {
   const fs::path path = find_shipped(arguments.target);
-  if (path.extension() == ".toml" || fs::exists(path / "config.toml"))
+  const bool file = fs::exists(path) && !fs::is_directory(path);
+  // Any file that does not call itself weights is read as a recipe, as `rondo train` does.
+  if (path.extension() == ".toml" || (file && path.extension() != ".safetensors") ||
+      fs::exists(path / "config.toml"))
     return read_recipe(path.string(), arguments.set);
   require(fs::exists(path), "{}: no such recipe or model", arguments.target);
-  const auto file = find_weights(path);
-  const auto metadata = read_safetensors_metadata(file);
+  const auto weights = find_weights(path);
+  const auto metadata = read_safetensors_metadata(weights);
   const auto found = metadata.find("rondo.config");
-  require(found != metadata.end(), "{}: no rondo.config in its metadata", file.string());
-  return parse_recipe(found->second, file.string(), arguments.set);
+  require(found != metadata.end(), "{}: no rondo.config in its metadata", weights.string());
+  return parse_recipe(found->second, weights.string() + " (rondo.config)", arguments.set);
 }
 
 void run_info(const InfoArguments& arguments) {

@@ -1,10 +1,13 @@
 // The program: reads the command line, runs one command, turns every exception into one message.
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -29,6 +32,36 @@ void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
        close ? fmt::format("; did you mean {}?", *close) : "");
 }
 
+/// The sub-commands that were chosen: " data pack".
+std::string chosen_command(const CLI::App& app) {
+  std::string words;
+  for (const auto* at = &app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    words += " " + at->get_name();
+  }
+  return words;
+}
+
+[[noreturn]] void refuse(const CLI::App& app, const CLI::ParseError& error) {
+  fail("{}; see `rondo{} --help`", error.what(), chosen_command(app));
+}
+
+/// Names an option that does not exist and the nearest that does; returns when what was too much is
+/// not an option.
+void refuse_unknown_option(const CLI::App& app) {
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  std::vector<std::string> names;
+  for (const auto* option : command->get_options())
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+  for (const auto& word : app.remaining(/*recurse=*/true)) {
+    if (!word.starts_with("-")) continue;
+    const auto close = nearest(word, names);
+    fail("unknown option {}{}; see `rondo{} --help`", one_line(word),
+         close ? fmt::format("; did you mean {}?", *close) : "", chosen_command(app));
+  }
+}
+
 int run(int argc, char** argv) {
   int status = 0;
   CLI::App app;
@@ -38,18 +71,26 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::Success& wish) {  // --help, --version
     return app.exit(wish);
+  } catch (const CLI::ExtrasError& error) {
+    refuse_unknown_option(app);
+    refuse(app, error);
   } catch (const CLI::ParseError& error) {
-    const auto chosen = app.get_subcommands();
-    fail("{}; see `rondo{} --help`", error.what(),
-         chosen.empty() ? "" : " " + chosen.front()->get_name());
+    refuse(app, error);
   }
   return status;
+}
+
+/// Results that did not reach stdout are a failure, however well the work went.
+int flushed(int status) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  log_line(fmt::format("rondo: stdout: cannot be written ({})", std::strerror(errno)));
+  return status == 0 ? 1 : status;
 }
 
 /// Runs and translates what may be thrown; the one place that knows other libraries' exceptions.
 int guarded(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    return flushed(run(argc, argv));
   } catch (const Error& error) {
     log_line(fmt::format("rondo: {}", error.what()));
     return error.exit_status();
@@ -57,6 +98,10 @@ int guarded(int argc, char** argv) {
     log_line(
         "rondo: out of memory; lower train.micro_batch, data.sequence_length or the model's size");
     return 1;
+  } catch (const fs::filesystem_error& error) {  // a path too long to ask about, and the like
+    log_line(
+        fmt::format("rondo: {}: {}", one_line(error.path1().string()), error.code().message()));
+    return 2;
   } catch (const std::exception& error) {
     log_line(fmt::format("rondo: internal error: {}; please report it", library_message(error)));
     return 1;

@@ -9,6 +9,18 @@
 #include "cli/command.h"
 
 namespace rondo {
+namespace {
+
+/// Refuses values that a script leaves empty where a variable is not set, instead of taking the
+/// default.
+void refuse_empty_values(CLI::App& command) {
+  for (auto* option : command.get_options())
+    option->check(
+        [](const std::string& value) { return value.empty() ? "the value is empty" : ""; });
+  for (auto* part : command.get_subcommands({})) refuse_empty_values(*part);
+}
+
+}  // namespace
 
 void declare_program(CLI::App& app, int& status) {
   app.name("rondo");
@@ -25,6 +37,7 @@ void declare_program(CLI::App& app, int& status) {
       "stderr;\n"
       "exit status 0 done, 1 the work failed, 2 bad usage, config or input.");
   for (const auto declare : commands()) declare(app, status);
+  for (auto* command : app.get_subcommands({})) refuse_empty_values(*command);
 }
 
 }  // namespace rondo

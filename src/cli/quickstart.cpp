@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/interrupt.h"
@@ -11,7 +12,6 @@
 #include "cli/command.h"
 #include "config/recipe.h"
 #include "cost/flops.h"
-#include "nlohmann/json.hpp"
 #include "record/table.h"
 #include "report/report.h"
 #include "train/seeds.h"
@@ -105,7 +105,7 @@ void run_quickstart(const QuickstartArguments& arguments, int& status) {
   }
   const auto table = make_run_table(std::move(runs));
   const std::vector<fs::path> dirs = {fs::path(arguments.out)};
-  const auto page = report::write_report(dirs, {});
+  const auto page = write_report(dirs, {});
   if (arguments.json) {
     auto json = to_json(table);
     json["path"] = page.string();

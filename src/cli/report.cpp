@@ -3,16 +3,16 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "nlohmann/json.hpp"
 
 namespace rondo {
 namespace {
 
 struct ReportArguments {
   std::vector<std::string> dirs;
-  report::ReportOptions options;
+  ReportOptions options;
   std::string out;
   bool json = false;
 };
@@ -20,7 +20,7 @@ struct ReportArguments {
 void run_report(ReportArguments arguments) {
   arguments.options.out = arguments.out;
   const std::vector<fs::path> dirs(arguments.dirs.begin(), arguments.dirs.end());
-  const auto path = report::write_report(dirs, arguments.options);
+  const auto path = write_report(dirs, arguments.options);
   if (arguments.json) return print_json({{"path", path.string()}});
   print_text(path.string());
 }

@@ -2,11 +2,11 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "nlohmann/json.hpp"
 #include "record/run.h"
 
 namespace rondo {

@@ -1,6 +1,7 @@
 // `rondo train`: trains a recipe, under one seed or several.
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/interrupt.h"
@@ -9,9 +10,9 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "config/recipe.h"
-#include "nlohmann/json.hpp"
 #include "record/state.h"
 #include "record/table.h"
+#include "report/report.h"
 #include "train/seeds.h"
 
 namespace rondo {
@@ -37,10 +38,21 @@ void print_runs(const std::vector<fs::path>& dirs) {
   for (const auto& warning : table.warnings) log("note: {}", warning);
 }
 
+/// Writes the page of a run, or of the runs below a folder. A run is not lost for want of a page.
+void write_page(const fs::path& dir) {
+  try {
+    write_report(std::vector{dir}, {});
+  } catch (const Error& error) {
+    log("note: no page was written: {}", error.what());
+  }
+}
+
 void train_several(const Config& config, const TrainArguments& arguments,
                    const TrainOptions& options, int& status) {
   const auto result = train_seeds(config, parse_integers(arguments.seeds, "--seeds"), options);
   status = result.interrupted ? interrupt_exit_status() : result.failed ? 1 : 0;
+  for (const auto& dir : result.dirs) write_page(dir);
+  write_page(options.out);
   if (arguments.json) return print_json(result.summary);
   print_runs(result.dirs);
 }
@@ -52,8 +64,7 @@ void run_train(const TrainArguments& arguments, int& status) {
       arguments.out.empty() ? fs::path("runs") / recipe.stem() : fs::path(arguments.out);
   if (arguments.dry_run) {
     const auto plan = plan_training(config, out);
-    if (arguments.json) print_json(plan);
-    return;
+    return arguments.json ? print_json(plan) : print_text(plan["text"].get<std::string>());
   }
   TrainOptions options{
       .out = out, .resume = arguments.resume, .init = {}, .command = command_line(), .label = {}};
@@ -62,6 +73,7 @@ void run_train(const TrainArguments& arguments, int& status) {
 
   const auto summary = train(config, options);
   status = status_of(summary["stop_reason"]);
+  write_page(out);
   if (summary.contains("message"))
     log("{}: {}", out.string(), summary["message"].get<std::string>());
   if (status > 128)

@@ -35,13 +35,16 @@ std::string shown(const toml::node& node) {
     const auto text = fmt::format("{}", number->get());
     return text.find_first_not_of("-0123456789") == std::string::npos ? text + ".0" : text;
   }
+  if (const auto* array = node.as_array()) {
+    std::vector<std::string> items;
+    for (const auto& item : *array) items.push_back(shown(item));
+    return one_line("[" + join(items, ", ") + "]");
+  }
   std::ostringstream out;
   node.visit([&](const auto& value) {
     if constexpr (requires { out << value; }) out << value;
   });
-  std::string text = out.str();
-  if (node.is_array()) std::replace(text.begin(), text.end(), '\n', ' ');
-  return one_line(text);
+  return one_line(out.str());
 }
 
 [[noreturn]] void wrong_type(const Source& source, const FieldInfo& field, const toml::node& node,
@@ -95,6 +98,9 @@ void read_value(const Source& source, const FieldInfo& field, const toml::node& 
                 std::string& value) {
   // data.validation is a share or a path: a number is kept as its text.
   if (node.is_number() && field.key() == "data.validation") {
+    const auto share = node.value<double>().value_or(0);
+    if (!(share > 0 && share < 1))
+      wrong_type(source, field, node, "a share between 0 and 1, or a path");
     value = shown(node);
     return;
   }
@@ -221,9 +227,10 @@ Source parse_override(const std::string& text) {
     fail("--set {}…: not valid UTF-8 at byte {}", one_line(text.substr(0, *bad)), *bad);
   const std::string name = fmt::format("--set {}", one_line(text));
   const auto equals = text.find('=');
-  require(equals != std::string::npos && equals > 0,
+  const std::string key = text.substr(0, equals == std::string::npos ? 0 : equals);
+  require(!key.empty() && !key.starts_with('.') && !key.ends_with('.'),
           "{}: expected key=value, as in --set train.steps=100", name);
-  const std::string key = text.substr(0, equals), value = text.substr(equals + 1);
+  const std::string value = text.substr(equals + 1);
   toml::table holder;
   try {
     holder = toml::parse("value = " + value);

@@ -45,8 +45,8 @@ void check_train(const TrainConfig& train, std::string_view source) {
           "{}: train.betas = [{}, {}]: each must be below 1", source, train.betas[0],
           train.betas[1]);
   require(train.min_learning_rate <= train.learning_rate,
-          "{}: train.min_learning_rate = {} is above train.learning_rate = {}", source,
-          train.min_learning_rate, train.learning_rate);
+          "{}: train.min_learning_rate = {} is above train.learning_rate = {}; lower it too",
+          source, train.min_learning_rate, train.learning_rate);
   require(train.micro_batch == 0 || train.batch % train.micro_batch == 0,
           "{}: train.micro_batch = {} does not divide train.batch = {}", source, train.micro_batch,
           train.batch);
@@ -59,10 +59,11 @@ void check_train(const TrainConfig& train, std::string_view source) {
 
 void resolve(Config& config, std::string_view source) {
   resolve_model(config.model, source);
-  if (config.loops.max == 0) config.loops.max = 4 * config.loops.forward;
-  require(config.loops.max >= config.loops.forward,
-          "{}: loops.max = {} is below loops.forward = {}", source, config.loops.max,
-          config.loops.forward);
+  // A cap on draws; loops that are not drawn need none.
+  auto& loops = config.loops;
+  if (loops.sampler != Sampler::kFixed && loops.max == 0) loops.max = 4 * loops.forward;
+  require(loops.max == 0 || loops.max >= loops.forward,
+          "{}: loops.max = {} is below loops.forward = {}", source, loops.max, loops.forward);
   check_data(config.data, source);
   check_train(config.train, source);
 }
@@ -76,9 +77,9 @@ std::vector<std::string> notes(const Config& config) {
         train.warmup_steps, train.steps));
   if (train.schedule == ScheduleKind::kWsd && train.decay_steps == 0)
     lines.push_back("train.schedule = \"wsd\" with train.decay_steps = 0: the rate never decays");
-  const bool truncated =
-      config.loops.backward != 0 && config.loops.backward < config.loops.max &&
-      (config.loops.backward < config.loops.forward || config.loops.sampler != Sampler::kFixed);
+  const auto& loops = config.loops;
+  const auto most = loops.sampler == Sampler::kFixed ? loops.forward : loops.max;
+  const bool truncated = loops.backward != 0 && loops.backward < most;
   if (truncated && config.model.injection == Injection::kNone)
     lines.push_back(fmt::format(
         "loops.backward = {} with model.injection = \"none\": in steps that run more loops, the "

@@ -38,7 +38,7 @@ struct TrainConfig {
     visit("steps", self.steps, kPositive, "optimiser steps");
     visit("batch", self.batch, kPositive, "sequences per step");
     visit("micro_batch", self.micro_batch, kNotNegative,
-          "sequences per forward pass; 0 = as many as fit into memory");
+          "sequences per forward pass; 0 = what fits into memory, at most 8192 tokens");
     visit("optimizer", self.optimizer, "update rule");
     visit("learning_rate", self.learning_rate, kNotNegative, "peak learning rate");
     visit("min_learning_rate", self.min_learning_rate, kNotNegative, "learning rate at the end");

@@ -48,6 +48,14 @@ LossAt finish(std::int64_t loops, const Sums& sums, std::int64_t tokens, std::in
 
 }  // namespace
 
+std::vector<std::int64_t> default_loops(const Config& config) {
+  const bool one_loop = config.loops.forward == 1 && config.loops.sampler == Sampler::kFixed;
+  const bool plain =
+      one_loop && config.model.injection == Injection::kNone && !config.model.loop_norm;
+  if (plain || config.model.core_layers == 0) return {config.loops.forward};
+  return depth_sweep_loops(config.loops.forward);
+}
+
 void check_loops(std::int64_t loops) {
   const double count = static_cast<double>(loops);
   require(count >= kLoops.low && count <= kLoops.high, "--loops {}: expected {} to {}", loops,

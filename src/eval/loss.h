@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "config/config.h"
 #include "data/batches.h"
 #include "model/looped_lm.h"
 
@@ -27,6 +28,10 @@ std::vector<LossAt> evaluate_loss(const LoopedLm& model, const ValidationSet& da
 /// The loop counts of a depth sweep: 1 … 4T one by one while that is at most 32 of them, else about
 /// 32 spread evenly over the ratio, always with 1, T, 2T and 4T.
 std::vector<std::int64_t> depth_sweep_loops(std::int64_t trained_loops);
+
+/// The loop counts that a model is evaluated at unless told otherwise: a depth sweep when it loops,
+/// one loop when it is a plain transformer.
+std::vector<std::int64_t> default_loops(const Config& config);
 
 /// Throws an input error unless a loop count given on the command line can be run.
 void check_loops(std::int64_t loops);

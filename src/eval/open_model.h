@@ -18,7 +18,11 @@ struct OpenedModel {
 /// validation loss. Throws input errors.
 fs::path find_weights(const fs::path& path, bool best = false);
 
-/// Opens it and reads it.
+/// Throws an input error for weights of a checkpoint that are not those its manifest was written
+/// for. The optimiser's state may be missing; a model needs none.
+void check_weights(const fs::path& file);
+
+/// Opens it, checks it and reads it.
 OpenedModel open_model(const fs::path& path, bool best = false);
 
 }  // namespace rondo

@@ -36,6 +36,7 @@ Manifest read_manifest(const fs::path& path) {
           path.string(), manifest.format, kFormat);
   read_key(json, "step", path, manifest.step);
   read_key(json, "config_hash", path, manifest.config_hash);
+  read_key(json, "data_sha256", path, manifest.data_sha256);
   read_key(json, "version", path, manifest.version);
   read_key(json, "files", path, manifest.files);
   read_key(json, "tokens", path, manifest.tokens);
@@ -50,6 +51,7 @@ std::string manifest_text(const Manifest& manifest) {
   Json json = {{"format", manifest.format},
                {"step", manifest.step},
                {"config_hash", manifest.config_hash},
+               {"data_sha256", manifest.data_sha256},
                {"version", manifest.version},
                {"files", manifest.files},
                {"tokens", manifest.tokens},

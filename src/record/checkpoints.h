@@ -21,6 +21,7 @@ struct Manifest {
   std::int64_t format = 1;
   std::int64_t step = 0;
   std::string config_hash;
+  std::string data_sha256;                     ///< of the data trained on
   std::string version;                         ///< of Rondo
   std::map<std::string, std::string> files;    ///< SHA-256 by file name
   double tokens = 0, flops = 0;                ///< since the start of the run

@@ -7,7 +7,7 @@
 
 #include "report/theme.h"
 
-namespace rondo::report {
+namespace rondo {
 namespace {
 
 std::vector<std::string> group_names(const RunTable& table) {
@@ -134,4 +134,4 @@ Json number_axis(const std::string& field, const std::string& title) {
           {"scale", {{"zero", false}, {"nice", false}}}};
 }
 
-}  // namespace rondo::report
+}  // namespace rondo

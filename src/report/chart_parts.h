@@ -8,7 +8,7 @@
 #include "record/table.h"
 #include "report/charts.h"
 
-namespace rondo::report {
+namespace rondo {
 
 /// The number that compares runs: bits per byte where all have it, else accuracy, else the loss.
 enum class Metric { kBitsPerByte, kAccuracy, kLoss };
@@ -45,4 +45,4 @@ Json number_axis(const std::string& field, const std::string& title);
 /// The groups with their colours and shapes; empty for a single group.
 std::vector<LegendEntry> group_legend(const RunTable& table);
 
-}  // namespace rondo::report
+}  // namespace rondo

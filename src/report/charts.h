@@ -9,7 +9,7 @@
 #include "record/table.h"
 #include "report/data_table.h"
 
-namespace rondo::report {
+namespace rondo {
 
 /// One mark of a chart's legend.
 struct LegendEntry {
@@ -51,4 +51,4 @@ std::vector<Chart> all_charts(const RunTable& table);
 /// The chart's spec to stand alone in a file: light colours, legend, fixed width.
 std::string standalone_spec(const Chart& chart);
 
-}  // namespace rondo::report
+}  // namespace rondo

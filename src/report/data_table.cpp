@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace rondo::report {
+namespace rondo {
 namespace {
 
 std::string csv_cell(const Cell& cell) {
@@ -56,4 +56,4 @@ Json to_rows(const DataTable& table) {
   return rows;
 }
 
-}  // namespace rondo::report
+}  // namespace rondo

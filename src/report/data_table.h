@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 
-namespace rondo::report {
+namespace rondo {
 
 /// A text or a number; a number that is not finite is an empty cell.
 using Cell = std::variant<double, std::string>;
@@ -25,4 +25,4 @@ std::string to_csv(const DataTable& table);
 /// The rows as objects. Numbers are rounded to six digits, far below what a chart shows.
 Json to_rows(const DataTable& table);
 
-}  // namespace rondo::report
+}  // namespace rondo

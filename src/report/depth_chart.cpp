@@ -11,7 +11,7 @@
 #include "record/field_names.h"
 #include "report/chart_parts.h"
 
-namespace rondo::report {
+namespace rondo {
 namespace {
 
 /// A range of trained loops.
@@ -346,4 +346,4 @@ class DepthSweep {
 
 std::optional<Chart> depth_chart(const RunTable& table) { return DepthSweep(table).chart(); }
 
-}  // namespace rondo::report
+}  // namespace rondo

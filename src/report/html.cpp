@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "record/utf8.h"
 
-namespace rondo::report {
+namespace rondo {
 namespace {
 
 void append_escaped(std::string& out, std::string_view text) {
@@ -79,4 +79,4 @@ std::string html_table(const std::vector<Column>& columns,
   return out + "</tbody></table></div>\n";
 }
 
-}  // namespace rondo::report
+}  // namespace rondo

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rondo::report {
+namespace rondo {
 
 /// Text for element content and quoted attributes: markup escaped, control characters dropped,
 /// bytes that are not UTF-8 replaced.
@@ -26,4 +26,4 @@ struct Column {
 std::string html_table(const std::vector<Column>& columns,
                        const std::vector<std::vector<std::string>>& rows);
 
-}  // namespace rondo::report
+}  // namespace rondo

@@ -9,7 +9,7 @@
 #include "report/chart_parts.h"
 #include "report/theme.h"
 
-namespace rondo::report {
+namespace rondo {
 namespace {
 
 /// Training points per run in a page of one run, and of many.
@@ -273,4 +273,4 @@ class LossCurves {
 
 std::optional<Chart> loss_chart(const RunTable& table) { return LossCurves(table).chart(); }
 
-}  // namespace rondo::report
+}  // namespace rondo

@@ -17,7 +17,7 @@
 #include "report/vega_bundle.h"
 #include "report/words.h"
 
-namespace rondo::report {
+namespace rondo {
 namespace {
 
 using Row = std::vector<std::string>;
@@ -322,4 +322,4 @@ std::string render_page(const RunTable& table, const std::vector<Chart>& charts,
   return out + "</body>\n</html>\n";
 }
 
-}  // namespace rondo::report
+}  // namespace rondo

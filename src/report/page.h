@@ -8,7 +8,7 @@
 #include "record/table.h"
 #include "report/charts.h"
 
-namespace rondo::report {
+namespace rondo {
 
 /// What a page says besides the runs.
 struct PageOptions {
@@ -22,4 +22,4 @@ struct PageOptions {
 std::string render_page(const RunTable& table, const std::vector<Chart>& charts,
                         const PageOptions& options);
 
-}  // namespace rondo::report
+}  // namespace rondo

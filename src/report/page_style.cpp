@@ -3,7 +3,7 @@
 
 #include "report/theme.h"
 
-namespace rondo::report {
+namespace rondo {
 namespace {
 
 constexpr std::string_view kStyle = R"css(
@@ -122,4 +122,4 @@ std::string page_style() {
 
 std::string_view page_script() { return kScript; }
 
-}  // namespace rondo::report
+}  // namespace rondo

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace rondo::report {
+namespace rondo {
 
 /// CSS with the colours of theme.h for light, dark and print.
 std::string page_style();
@@ -12,4 +12,4 @@ std::string page_style();
 /// JavaScript that draws the charts of the page and lets a legend fade all groups but one.
 std::string_view page_script();
 
-}  // namespace rondo::report
+}  // namespace rondo

@@ -14,7 +14,7 @@
 #include "report/charts.h"
 #include "report/page.h"
 
-namespace rondo::report {
+namespace rondo {
 namespace {
 
 /// The runs in and below the folders, each once.
@@ -157,4 +157,4 @@ fs::path write_report(std::span<const fs::path> dirs, const ReportOptions& optio
   return page;
 }
 
-}  // namespace rondo::report
+}  // namespace rondo

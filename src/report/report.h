@@ -6,7 +6,7 @@
 
 #include "base/files.h"
 
-namespace rondo::report {
+namespace rondo {
 
 /// How and where a report is written.
 struct ReportOptions {
@@ -28,4 +28,4 @@ fs::path default_page(std::span<const fs::path> dirs);
 /// the work when the page cannot be written.
 fs::path write_report(std::span<const fs::path> dirs, const ReportOptions& options);
 
-}  // namespace rondo::report
+}  // namespace rondo

@@ -7,7 +7,7 @@
 #include "report/chart_parts.h"
 #include "report/theme.h"
 
-namespace rondo::report {
+namespace rondo {
 namespace {
 
 /// Names of the groups, best first; groups without a value last.
@@ -112,4 +112,4 @@ std::string standalone_spec(const Chart& chart) {
   return standalone(spec.dump(1)) + "\n";
 }
 
-}  // namespace rondo::report
+}  // namespace rondo

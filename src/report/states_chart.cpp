@@ -9,7 +9,7 @@
 #include "report/chart_parts.h"
 #include "report/theme.h"
 
-namespace rondo::report {
+namespace rondo {
 namespace {
 
 /// Steps around a moment that are averaged, as a share of the run: sampled loops differ from step
@@ -138,4 +138,4 @@ class StateNorms {
 
 std::optional<Chart> states_chart(const RunTable& table) { return StateNorms(table).chart(); }
 
-}  // namespace rondo::report
+}  // namespace rondo

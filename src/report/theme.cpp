@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-namespace rondo::report {
+namespace rondo {
 namespace {
 
 struct Colour {
@@ -106,4 +106,4 @@ std::string standalone(std::string spec) {
   return spec;
 }
 
-}  // namespace rondo::report
+}  // namespace rondo

@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 
-namespace rondo::report {
+namespace rondo {
 
 /// Series that can be told apart; further ones share the muted colour.
 inline constexpr std::size_t kSeries = 8;
@@ -34,4 +34,4 @@ Json chart_config();
 /// A chart's spec with the light colours put in for the variables.
 std::string standalone(std::string spec);
 
-}  // namespace rondo::report
+}  // namespace rondo

@@ -22,11 +22,11 @@ extern const char rondo_vega_bundle_begin[];
 extern const char rondo_vega_bundle_end[];
 }
 
-namespace rondo::report {
+namespace rondo {
 
 std::string_view vega_bundle() {
   const auto size = static_cast<std::size_t>(rondo_vega_bundle_end - rondo_vega_bundle_begin);
   return {rondo_vega_bundle_begin, size};
 }
 
-}  // namespace rondo::report
+}  // namespace rondo

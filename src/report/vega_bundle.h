@@ -4,10 +4,10 @@
 
 #include <string_view>
 
-namespace rondo::report {
+namespace rondo {
 
 /// JavaScript (UTF-8) that defines the globals `vega`, `vegaLite` and `vegaEmbed`; to be put inside
 /// a page's <script> element as it is. Lives as long as the program.
 std::string_view vega_bundle();
 
-}  // namespace rondo::report
+}  // namespace rondo

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "report/chart_parts.h"
 
-namespace rondo::report {
+namespace rondo {
 namespace {
 
 std::string metric_words(Metric metric) {
@@ -203,4 +203,4 @@ std::string summary_of(const RunTable& table) {
   return comparison_summary(table);
 }
 
-}  // namespace rondo::report
+}  // namespace rondo

@@ -5,7 +5,7 @@
 
 #include "record/table.h"
 
-namespace rondo::report {
+namespace rondo {
 
 /// "looped-42", "looped-4, plain and truncated-8", "12 groups compared".
 std::string title_of(const RunTable& table);
@@ -19,4 +19,4 @@ std::string count_text(double value);
 /// A number with this many decimals, "–" when unknown.
 std::string decimal_text(double value, int decimals);
 
-}  // namespace rondo::report
+}  // namespace rondo

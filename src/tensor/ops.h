@@ -38,8 +38,8 @@ Tensor project(const Tensor& x, const Tensor& weight);
 /// Logits after scale and soft cap: c tanh(scale · z / c), or scale · z when `softcap` is 0.
 Tensor shape_logits(const Tensor& logits, double scale, double softcap);
 
-/// Cross-entropy in nats of each row: logits_NV, targets_N (int64). Returns [N]; 0 where the target is
-/// −1.
+/// Cross-entropy in nats of each row: logits_NV, targets_N (int64). Returns [N]; 0 where the target
+/// is −1.
 Tensor cross_entropy(const Tensor& logits_NV, const Tensor& targets_N);
 
 /// Runs `function(inputs)` now without keeping its intermediate results, and runs it again in the

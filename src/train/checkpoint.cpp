@@ -1,12 +1,39 @@
 // Checkpoints.
 #include "train/checkpoint.h"
 
+#include <array>
+#include <cstdio>
+
 #include "base/error.h"
 #include "base/version.h"
 #include "config/recipe.h"
 #include "model/weights.h"
 
 namespace rondo {
+namespace {
+
+/// "1.12.3" as numbers that compare; what is missing counts as 0.
+std::array<int, 3> version_numbers(const std::string& version) {
+  std::array<int, 3> numbers{};
+  (void)std::sscanf(version.c_str(), "%d.%d.%d", &numbers[0], &numbers[1], &numbers[2]);
+  return numbers;
+}
+
+/// The manifest holds hashes of everything but itself, so what it says is held against the rest.
+void check_manifest(const Manifest& manifest, const fs::path& checkpoint) {
+  const auto file = (checkpoint / kManifestFile).string();
+  require(checkpoint_name(manifest.step) == checkpoint.filename(),
+          "{}: speaks of step {}; expected the step of its folder. The checkpoint is damaged", file,
+          manifest.step);
+  for (const char* name : {kWeightsFile, kStateFile})
+    require(manifest.files.contains(name), "{}: lists no {}; the checkpoint is damaged", file,
+            name);
+  require(version_numbers(manifest.version) <= version_numbers(kVersion),
+          "{}: written by Rondo {}; this is {}, which may not go on exactly. Use that version",
+          file, manifest.version, kVersion);
+}
+
+}  // namespace
 
 void save_checkpoint(const fs::path& folder, const Config& config, const LoopedLm& model,
                      const AdamW& optimizer, Manifest manifest) {
@@ -32,6 +59,7 @@ void save_checkpoint(const fs::path& folder, const Config& config, const LoopedL
 Manifest load_checkpoint(const fs::path& checkpoint, const Config& config, LoopedLm& model,
                          AdamW& optimizer) {
   auto manifest = verify_checkpoint(checkpoint);
+  check_manifest(manifest, checkpoint);
   require(
       manifest.config_hash == config_hash(config),
       "{}: written under another config (hash {}…, this run has {}…); use the run's own recipe or "

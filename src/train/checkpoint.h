@@ -15,7 +15,7 @@ void save_checkpoint(const fs::path& folder, const Config& config, const LoopedL
                      const AdamW& optimizer, Manifest manifest);
 
 /// Verifies a checkpoint's hashes and config, and loads it. Throws input errors that name what
-/// differs; nothing is changed then.
+/// differs.
 Manifest load_checkpoint(const fs::path& checkpoint, const Config& config, LoopedLm& model,
                          AdamW& optimizer);
 

@@ -12,8 +12,7 @@
 namespace rondo {
 namespace {
 
-// Share of the roof that a training step of composed library operations reaches on two cores;
-// docs/performance.md has the measurements.
+// Share of the roof that a training step reaches on two cores; docs/LOG.md has the measurements.
 constexpr double kExpectedShare = 0.55;
 // The process before the first tensor: libraries and their tables.
 constexpr double kProcessBytes = 250e6;
@@ -22,12 +21,14 @@ constexpr double kProcessBytes = 250e6;
 
 Preflight preflight(const Config& config, double training_tokens, double roof_gflops) {
   Preflight facts;
-  facts.parameters = count_parameters(config.model, config.model.vocab).total;
+  const auto counts = count_parameters(config.model, config.model.vocab);
+  facts.parameters = counts.total;
   facts.tokens = static_cast<double>(config.train.steps) * static_cast<double>(config.train.batch) *
                  static_cast<double>(config.data.sequence_length);
-  facts.tokens_per_parameter = facts.tokens / static_cast<double>(facts.parameters);
+  facts.tokens_per_parameter = facts.tokens / static_cast<double>(counts.non_embedding());
   facts.epochs = facts.tokens / training_tokens;
-  facts.flops = expected_flops_per_token(config).train * facts.tokens;
+  const auto flops = expected_flops_per_token(config);
+  facts.flops = flops.train_matmul * facts.tokens;
   const auto memory =
       memory_bytes(config, config.model.vocab, {.micro_batch = config.train.micro_batch});
   facts.memory_bytes = memory.total() + kProcessBytes;
@@ -35,7 +36,8 @@ Preflight preflight(const Config& config, double training_tokens, double roof_gf
   const auto kept = config.train.keep + (config.train.keep_best ? 1 : 0) + 1;
   facts.disk_bytes = static_cast<double>(kept) * 12.0 * static_cast<double>(facts.parameters);
   facts.roof_gflops = roof_gflops;
-  if (roof_gflops > 0) facts.seconds = seconds_for(facts.flops, {roof_gflops, kExpectedShare});
+  if (roof_gflops > 0)
+    facts.seconds = seconds_for(flops.train * facts.tokens, {roof_gflops, kExpectedShare});
   return facts;
 }
 
@@ -47,9 +49,10 @@ std::string preflight_text(const Config& config, const Preflight& facts) {
       config.model.core_layers, loops.forward, config.model.coda_layers, config.model.d_model,
       loops.forward, word(loops.sampler),
       loops.backward == 0 ? "all" : fmt::format("at most {}", loops.backward));
-  text += fmt::format("{} tokens in {} steps ({:.1f} per parameter, {:.2f} epochs), {} FLOPs\n",
-                      si(facts.tokens), config.train.steps, facts.tokens_per_parameter,
-                      facts.epochs, si(facts.flops));
+  text += fmt::format(
+      "{} tokens in {} steps ({:.1f} per non-embedding parameter, {:.2f} epochs), {} FLOPs\n",
+      si(facts.tokens), config.train.steps, facts.tokens_per_parameter, facts.epochs,
+      si(facts.flops));
   text += fmt::format("memory about {} ({} free), micro-batch {} of {}; disk {} for checkpoints\n",
                       bytes(facts.memory_bytes), bytes(static_cast<double>(free_memory_bytes())),
                       config.train.micro_batch, config.train.batch, bytes(facts.disk_bytes));

@@ -11,8 +11,8 @@ namespace rondo {
 /// Facts known before the first step.
 struct Preflight {
   std::int64_t parameters = 0;
-  double tokens = 0, tokens_per_parameter = 0, epochs = 0;
-  double flops = 0;         ///< of the whole run: matrices, attention and head
+  double tokens = 0, tokens_per_parameter = 0, epochs = 0;  ///< per non-embedding parameter
+  double flops = 0;         ///< of the whole run: train_matmul × tokens
   double memory_bytes = 0;  ///< estimated peak
   double disk_bytes = 0;    ///< of the checkpoints kept
   double roof_gflops = 0;

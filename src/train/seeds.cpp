@@ -2,6 +2,7 @@
 #include "train/seeds.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/error.h"
 #include "base/interrupt.h"
@@ -35,6 +36,25 @@ Json train_one(const Config& config, const TrainOptions& options) {
   }
 }
 
+fs::path seed_folder(const TrainOptions& options, std::int64_t seed) {
+  return options.out / fmt::format("seed-{}", seed);
+}
+
+/// What would stop a later seed is said before the first one trains for hours.
+void check_seeds(std::span<const std::int64_t> seeds, const TrainOptions& options) {
+  require(!is_run(options.out), "{}: is a run itself; --seeds makes one run per seed below --out",
+          options.out.string());
+  std::set<std::int64_t> seen;
+  for (const auto seed : seeds) {
+    require(seed >= 0, "--seeds {}: expected whole numbers that are not negative", seed);
+    require(seen.insert(seed).second, "--seeds: {} is given twice", seed);
+    const auto out = seed_folder(options, seed);
+    require(options.resume || !is_run(out),
+            "{}: holds a run already; use --resume to go on with it, or another --out",
+            out.string());
+  }
+}
+
 }  // namespace
 
 SeedRuns train_seeds(const Config& config, std::span<const std::int64_t> seeds,
@@ -42,12 +62,12 @@ SeedRuns train_seeds(const Config& config, std::span<const std::int64_t> seeds,
   SeedRuns result;
   Json runs = Json::array();
   std::vector<Json> finished;
+  check_seeds(seeds, options);
   for (const auto seed : seeds) {
-    require(seed >= 0, "--seeds {}: expected whole numbers that are not negative", seed);
     auto one = config;
     one.seed = static_cast<std::uint64_t>(seed);
     auto its = options;
-    its.out = options.out / fmt::format("seed-{}", seed);
+    its.out = seed_folder(options, seed);
     its.label = fmt::format("seed {}", seed);
     its.resume = options.resume && is_run(its.out);
     auto summary = train_one(one, its);

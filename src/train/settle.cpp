@@ -12,7 +12,19 @@ namespace rondo {
 namespace {
 
 // Share of the machine's memory that one run plans to use.
-constexpr double kMemoryShare = 0.6;
+constexpr double kMemoryShare = 0.5;
+// Tokens of a micro-batch beyond which products run no faster; more would only cost memory.
+constexpr std::int64_t kEnoughTokens = 8192;
+
+/// The largest divisor of the batch that fits into memory and is not larger than it is worth.
+std::int64_t choose_micro_batch(const Config& config) {
+  const double budget = kMemoryShare * static_cast<double>(total_memory_bytes());
+  const auto fits = largest_micro_batch(config, config.model.vocab, budget);
+  const auto enough = std::max<std::int64_t>(1, kEnoughTokens / config.data.sequence_length);
+  auto micro = std::clamp<std::int64_t>(std::min(fits, enough), 1, config.train.batch);
+  while (config.train.batch % micro != 0) --micro;
+  return micro;
+}
 
 }  // namespace
 
@@ -40,11 +52,7 @@ Config settle(Config config, std::int64_t tokenizer_vocab) {
           "model.vocab = {} is smaller than the tokenizer's {} ids; leave it 0 or make it larger",
           config.model.vocab, tokenizer_vocab);
   if (config.engine.threads == 0) config.engine.threads = available_cores();
-  if (config.train.micro_batch == 0) {
-    const double budget = kMemoryShare * static_cast<double>(total_memory_bytes());
-    config.train.micro_batch =
-        std::max<std::int64_t>(1, largest_micro_batch(config, config.model.vocab, budget));
-  }
+  if (config.train.micro_batch == 0) config.train.micro_batch = choose_micro_batch(config);
   return config;
 }
 

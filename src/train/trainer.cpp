@@ -46,11 +46,6 @@ void reset_peak_memory() {
   }
 }
 
-bool is_looped(const Config& config) {
-  const bool once = config.loops.forward == 1 && config.loops.sampler == Sampler::kFixed;
-  return config.model.core_layers > 0 && !(once && config.model.injection == Injection::kNone);
-}
-
 Json depth_json(const std::vector<LossAt>& points) {
   Json list = Json::array();
   for (const auto& point : points)
@@ -101,6 +96,8 @@ class Run {
   [[nodiscard]] bool weights_finite();
   [[nodiscard]] bool last_step() const { return step_ == last_; }
   [[nodiscard]] double tokens_per_step() const;
+  /// Tokens so far, as records show them: a whole number.
+  [[nodiscard]] std::int64_t tokens() const { return std::llround(tokens_); }
   [[nodiscard]] Json facts() const;
   [[nodiscard]] Json summary(const std::string& stop_reason, const std::string& message) const;
 
@@ -114,10 +111,11 @@ class Run {
   Progress progress_;
 
   double roof_gflops_ = 0;
+  Preflight plan_;
   ParameterCounts counts_;
   std::int64_t step_ = 0, last_ = 0, first_ = 0;
   double tokens_ = 0, flops_ = 0, wall_before_ = 0;
-  Clock::time_point started_;
+  Clock::time_point started_ = Clock::now();
   std::optional<double> train_loss_, validation_loss_, bits_per_byte_, validated_now_, best_;
   std::vector<LossAt> sweep_;
   std::deque<double> step_times_;
@@ -133,15 +131,14 @@ Run::Run(const Config& recipe, const TrainOptions& options)
   set_threads(static_cast<int>(config_.engine.threads));
   roof_gflops_ = known_roof_gflops();
   counts_ = count_parameters(config_.model, config_.model.vocab);
-  const auto facts = preflight(config_, static_cast<double>(data_.training.tokens()), roof_gflops_);
-  for (const auto& line : split(preflight_text(config_, facts), '\n')) log("{}", line);
-  for (const auto& note : notes(config_)) log("note: {}", note);
-  refuse_if_too_large(facts, options_.out);
+  plan_ = preflight(config_, static_cast<double>(data_.training.tokens()), roof_gflops_);
+  refuse_if_too_large(plan_, options_.out);
 
   model_ = initial_looped_lm(config_.model, config_.seed);
   model_.form = config_.engine.fused ? Form::kFused : Form::kComposed;
   if (options_.init) {
     const auto file = find_weights(*options_.init);
+    check_weights(file);
     load_weights(model_, read_safetensors(file), file.string());
   }
   optimizer_.emplace(named_parameters(model_), config_.train);
@@ -162,26 +159,40 @@ void Run::begin() {
     if (entries.empty()) {
       log("{}: no checkpoint yet; starting again from the first step", options_.out.string());
     } else {
-      const auto manifest = load_checkpoint(entries.back().path, config_, model_, *optimizer_);
+      const auto& entry = entries.back();
+      require(entry.manifest.data_sha256 == data_.sha256,
+              "{}: the data at {} have changed since this run began (SHA-256 {}… before, {}… now); "
+              "restore them or start another run",
+              options_.out.string(), config_.data.path, entry.manifest.data_sha256.substr(0, 12),
+              data_.sha256.substr(0, 12));
+      const auto manifest = load_checkpoint(entry.path, config_, model_, *optimizer_);
       step_ = manifest.step;
       tokens_ = manifest.tokens;
       flops_ = manifest.flops;
       wall_before_ = manifest.wall_s;
       train_loss_ = manifest.train_loss_nats;
       best_ = best_checkpoint(entries).manifest.validation_loss_nats;
-      log("{}: going on after step {}", options_.out.string(), step_);
+      require(step_ <= config_.train.steps, "{}: has done {} steps, more than train.steps = {}",
+              options_.out.string(), step_, config_.train.steps);
     }
     writer_.emplace(RunWriter::resume(options_.out, step_));
     writer_->write_config(config_);
+    if (step_ > 0) log("{}: going on after step {}", options_.out.string(), step_);
   }
   first_ = step_;
   Json event = {{"event", "started"}, {"step", step_}};
   event.update(facts());
   writer_->append(event);
+  // Weights from elsewhere cannot be made again from the recipe: they are saved before the first
+  // step.
+  if (step_ == 0 && options_.init) save();
 }
 
 Json Run::go() {
   begin();
+  // Only now: what keeps a run from starting is then the only thing on the screen.
+  for (const auto& line : split(preflight_text(config_, plan_), '\n')) log("{}", line);
+  for (const auto& note : notes(config_)) log("note: {}", note);
   reset_peak_memory();
   started_ = Clock::now();
   std::string stop_reason, message;
@@ -247,10 +258,9 @@ bool Run::step() {
 
 void Run::validate(bool last) {
   const auto trained = config_.loops.forward;
-  const bool sweep = last && is_looped(config_);
-  const auto loops = sweep ? depth_sweep_loops(trained) : std::vector<std::int64_t>{trained};
+  const auto loops = last ? default_loops(config_) : std::vector<std::int64_t>{trained};
   const auto points = evaluate_loss(model_, validation_, loops);
-  Json event = {{"step", step_}, {"tokens", tokens_}, {"flops", flops_}};
+  Json event = {{"step", step_}, {"tokens", tokens()}, {"flops", flops_}};
   for (const auto& point : points) {
     if (point.loops != trained) continue;
     validation_loss_ = validated_now_ = point.loss_nats;
@@ -260,7 +270,7 @@ void Run::validate(bool last) {
     event["stderr"] = point.stderr_nats;
   }
   if (points.empty()) return;
-  if (sweep) {
+  if (last) {
     sweep_ = points;
     event["by_loops"] = depth_json(points);
   }
@@ -273,6 +283,7 @@ void Run::validate(bool last) {
 void Run::save() {
   Manifest manifest{.step = step_,
                     .config_hash = {},
+                    .data_sha256 = data_.sha256,
                     .version = {},
                     .files = {},
                     .tokens = tokens_,
@@ -298,7 +309,7 @@ void Run::append_step(const StepResult& result, double seconds) {
   step_times_.push_back(seconds);
   if (step_times_.size() > kRemembered) step_times_.pop_front();
   writer_->append({{"step", step_},
-                   {"tokens", tokens_},
+                   {"tokens", tokens()},
                    {"flops", flops_},
                    {"loops", result.loops.forward},
                    {"backward_loops", result.loops.backward},
@@ -333,7 +344,7 @@ Json Run::facts() const {
           {"effective_depth", described["effective_depth"]},
           {"trained_loops",
            {{"min", config_.loops.sampler == Sampler::kFixed ? config_.loops.forward : 1},
-            {"max", largest_loops(config_.loops).forward}}},
+            {"max", std::llround(largest_loops(config_.loops).forward)}}},
           {"seed", config_.seed},
           {"config_hash", config_hash(config_)},
           {"data", {{"sha256", data_.sha256}, {"description", data_.description}}},
@@ -348,7 +359,7 @@ Json Run::summary(const std::string& stop_reason, const std::string& message) co
     return value && std::isfinite(*value) ? Json(*value) : Json();
   };
   Json json = {{"steps", step_},
-               {"tokens", tokens_},
+               {"tokens", tokens()},
                {"flops", flops_},
                {"train_loss_nats", number(train_loss_)},
                {"validation_loss_nats", number(validation_loss_)},
@@ -377,6 +388,8 @@ Json train(const Config& config, const TrainOptions& options) {
   require(options.resume || !is_run(options.out),
           "{}: holds a run already; use --resume to go on with it, or another --out",
           options.out.string());
+  require(!fs::exists(options.out) || fs::is_directory(options.out),
+          "{}: is a file; expected a folder for the run", options.out.string());
   return Run(config, options).go();
 }
 
@@ -386,12 +399,11 @@ Json plan_training(const Config& recipe, const fs::path& out) {
   set_threads(static_cast<int>(config.engine.threads));
   const auto facts =
       preflight(config, static_cast<double>(data.training.tokens()), known_roof_gflops());
-  log("{}", data.description);
-  log("{}", preflight_text(config, facts));
-  for (const auto& note : notes(config)) log("note: {}", note);
   refuse_if_too_large(facts, out);
-  return {{"parameters", facts.parameters},
-          {"tokens", facts.tokens},
+  for (const auto& note : notes(config)) log("note: {}", note);
+  return {{"text", data.description + "\n" + preflight_text(config, facts)},
+          {"parameters", facts.parameters},
+          {"tokens", std::llround(facts.tokens)},
           {"tokens_per_parameter", facts.tokens_per_parameter},
           {"flops", facts.flops},
           {"memory_bytes", facts.memory_bytes},

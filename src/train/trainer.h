@@ -25,8 +25,8 @@ struct TrainOptions {
 /// everything that keeps it from starting.
 Json train(const Config& config, const TrainOptions& options);
 
-/// What `train` would do: the lines it prints first, and the same as JSON; reads the data, writes
-/// nothing.
+/// What `train` would do, in numbers and, as `text`, in the lines that it would print first. Reads
+/// the data, writes nothing.
 Json plan_training(const Config& config, const fs::path& out);
 
 }  // namespace rondo

@@ -108,7 +108,8 @@ TEST(Defaults, DeriveWhatIsLeftOpen) {
   EXPECT_EQ(config.model.head_dim, 64);
   EXPECT_EQ(config.model.kv_heads, 4);
   EXPECT_EQ(config.model.d_ff, 683);
-  EXPECT_EQ(config.loops.max, 16);
+  EXPECT_EQ(config.loops.max, 0);  // nothing is drawn
+  EXPECT_EQ(read("loops.sampler = \"uniform\"").loops.max, 16);
   // 8/3 of the width to the nearest whole number: 1365.33, 1368, 2.67.
   EXPECT_EQ(read("model.d_model = 512").model.d_ff, 1365);
   EXPECT_EQ(read("model = {d_model = 513, heads = 1, head_dim = 2}").model.d_ff, 1368);

@@ -149,7 +149,8 @@ TEST(RecipeErrors, Contradictions) {
       {"[data]\npath = \"\"", "r.toml: data.path is empty; expected a file or a folder"},
       {"[train]\nbetas = [0.9, 1]", "r.toml: train.betas = [0.9, 1]: each must be below 1"},
       {"[train]\nlearning_rate = 1e-5",
-       "r.toml: train.min_learning_rate = 0.0001 is above train.learning_rate = 1e-05"},
+       "r.toml: train.min_learning_rate = 0.0001 is above train.learning_rate = 1e-05; lower it "
+       "too"},
       {"[train]\nmicro_batch = 3",
        "r.toml: train.micro_batch = 3 does not divide train.batch = 16"},
       {"[train]\nschedule = \"wsd\"\ndecay_steps = 1001",

@@ -9,7 +9,7 @@
 #include "record/run_folder.h"
 #include "tests/record/fake_runs.h"
 
-namespace rondo::report {
+namespace rondo {
 namespace {
 
 using test::TemporaryFolder;
@@ -192,4 +192,4 @@ TEST(Charts, ResultsAreSortedBestFirst) {
 }
 
 }  // namespace
-}  // namespace rondo::report
+}  // namespace rondo

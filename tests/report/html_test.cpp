@@ -9,7 +9,7 @@
 #include "report/data_table.h"
 #include "report/theme.h"
 
-namespace rondo::report {
+namespace rondo {
 namespace {
 
 TEST(Html, Escapes) {
@@ -63,4 +63,4 @@ TEST(Theme, EverySeriesHasAColourAndAShape) {
 }
 
 }  // namespace
-}  // namespace rondo::report
+}  // namespace rondo

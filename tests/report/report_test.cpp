@@ -16,7 +16,7 @@
 #include "report/words.h"
 #include "tests/record/fake_runs.h"
 
-namespace rondo::report {
+namespace rondo {
 namespace {
 
 using test::error_of;
@@ -241,4 +241,4 @@ TEST(Report, OddNumbersNeverCrash) {
 }
 
 }  // namespace
-}  // namespace rondo::report
+}  // namespace rondo
