@@ -68,7 +68,8 @@ Json memory_json(const Config& config, std::int64_t vocab, const DescribeOptions
             {"once", number(terms.once)},
             {"loops", number(terms.loops)},
             {"head", number(terms.head)},
-            {"scratch", number(terms.scratch)}}}};
+            {"scratch", number(terms.scratch)},
+            {"slack", number(terms.slack)}}}};
 }
 
 Json horizon_json(const Config& config) {

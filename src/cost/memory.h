@@ -13,9 +13,9 @@ namespace rondo {
 /// width, G key/value heads, F feed-forward width.
 struct BlockActivations {
   double residuals = 0;  ///< inputs of the two norms: 2 D
-  double norms = 0;      ///< outputs of the two norms, inputs of the products, and 1/rms: 2 D + 2
+  double norms = 0;      ///< of the two norms: scaled inputs, outputs, 1/rms: 4 D + 2
   double qk_norm = 0;    ///< queries and keys before QK-norm, and 1/rms: 0 without it
-  double attention = 0;  ///< rotated queries and keys, values, output, log-sum-exp
+  double attention = 0;  ///< product of q, k, v; rotated q and k; output; log-sum-exp
   double scores = 0;     ///< composed attention only: probabilities of every pair, H S
   double mlp = 0;        ///< gate, up, silu(gate), product: 4 F
 
@@ -33,9 +33,12 @@ struct ActivationBytes {
   double loops = 0;    ///< all kept loops; with recompute the states between them and one loop
   double head = 0;     ///< logits and their gradient: of one chunk when chunked
   double scratch = 0;  ///< gradients in flight in the backward pass of one block
+  double slack = 0;    ///< what the allocator holds beyond the above
 
   /// The head and the blocks' backward passes do not run at the same time.
-  [[nodiscard]] double total() const { return tokens + once + loops + std::max(head, scratch); }
+  [[nodiscard]] double total() const {
+    return tokens + once + loops + std::max(head, scratch) + slack;
+  }
 };
 
 /// What the estimate depends on besides the recipe.

@@ -95,6 +95,7 @@ class Run {
   void append_step(const StepResult& result, double seconds);
   [[nodiscard]] bool weights_finite();
   [[nodiscard]] bool last_step() const { return step_ == last_; }
+  [[nodiscard]] Preflight plan() const;
   [[nodiscard]] double tokens_per_step() const;
   /// Tokens so far, as records show them: a whole number.
   [[nodiscard]] std::int64_t tokens() const { return std::llround(tokens_); }
@@ -111,7 +112,6 @@ class Run {
   Progress progress_;
 
   double roof_gflops_ = 0;
-  Preflight plan_;
   ParameterCounts counts_;
   std::int64_t step_ = 0, last_ = 0, first_ = 0;
   double tokens_ = 0, flops_ = 0, wall_before_ = 0;
@@ -129,10 +129,8 @@ Run::Run(const Config& recipe, const TrainOptions& options)
       validation_(data_.validation.spread(recipe.data.validation_tokens)),
       progress_(options.label) {
   set_threads(static_cast<int>(config_.engine.threads));
-  roof_gflops_ = known_roof_gflops();
   counts_ = count_parameters(config_.model, config_.model.vocab);
-  plan_ = preflight(config_, static_cast<double>(data_.training.tokens()), roof_gflops_);
-  refuse_if_too_large(plan_, options_.out);
+  refuse_if_too_large(plan(), options_.out);
 
   model_ = initial_looped_lm(config_.model, config_.seed);
   model_.form = config_.engine.fused ? Form::kFused : Form::kComposed;
@@ -144,6 +142,10 @@ Run::Run(const Config& recipe, const TrainOptions& options)
   optimizer_.emplace(named_parameters(model_), config_.train);
   last_ = config_.train.stop_after == 0 ? config_.train.steps
                                         : std::min(config_.train.steps, config_.train.stop_after);
+}
+
+Preflight Run::plan() const {
+  return preflight(config_, static_cast<double>(data_.training.tokens()), roof_gflops_);
 }
 
 double Run::tokens_per_step() const {
@@ -190,8 +192,9 @@ void Run::begin() {
 
 Json Run::go() {
   begin();
-  // Only now: what keeps a run from starting is then the only thing on the screen.
-  for (const auto& line : split(preflight_text(config_, plan_), '\n')) log("{}", line);
+  // Only now: what keeps a run from starting is then said at once, and is all that is said.
+  roof_gflops_ = known_roof_gflops();
+  for (const auto& line : split(preflight_text(config_, plan()), '\n')) log("{}", line);
   for (const auto& note : notes(config_)) log("note: {}", note);
   reset_peak_memory();
   started_ = Clock::now();

@@ -60,7 +60,7 @@ TEST(RecipeErrors, WrongTypes) {
       {"[model]\nd_model = \"wide\"", "r.toml:2: model.d_model = 'wide': expected a whole number"},
       {"[model]\nd_model = 2.0", "r.toml:2: model.d_model = 2.0: expected a whole number"},
       {"[model]\nd_model = true", "r.toml:2: model.d_model = true: expected a whole number"},
-      {"[model]\nd_model = [1,\n2]", "r.toml:2: model.d_model = [ 1, 2 ]: expected a whole number"},
+      {"[model]\nd_model = [1,\n2]", "r.toml:2: model.d_model = [1, 2]: expected a whole number"},
       {"[model.d_model]\na = 1", "r.toml:1: model.d_model = a table: expected a whole number"},
       {"[train]\nsteps = 2026-01-02",
        "r.toml:2: train.steps = 2026-01-02: expected a whole number"},
@@ -74,7 +74,7 @@ TEST(RecipeErrors, WrongTypes) {
       {"[train]\nbetas = 0.9",
        "r.toml:2: train.betas = 0.9: expected two numbers, as in [0.9, 0.95]"},
       {"[train]\nbetas = [1, 2, 3]",
-       "r.toml:2: train.betas = [ 1, 2, 3 ]: expected two numbers, as in [0.9, 0.95]"},
+       "r.toml:2: train.betas = [1, 2, 3]: expected two numbers, as in [0.9, 0.95]"},
       {"[train]\nbetas = [0.5, \"a\"]", "r.toml:2: train.betas = 'a': expected a number"},
   });
 }

@@ -25,9 +25,9 @@ ActivationBytes activations(const Config& config, std::int64_t micro_batch = 1) 
 TEST(Memory, OneBlockOfTheDefaultRecipe) {
   const auto block = block_activations(recipe().model, 256, true);
   EXPECT_EQ(block.residuals, 2 * 256);
-  EXPECT_EQ(block.norms, 2 * 256 + 2);
+  EXPECT_EQ(block.norms, 4 * 256 + 2);
   EXPECT_EQ(block.qk_norm, 0);
-  EXPECT_EQ(block.attention, 4 * 256 + 4);
+  EXPECT_EQ(block.attention, 6 * 256 + 4);
   EXPECT_EQ(block.scores, 0);
   EXPECT_EQ(block.mlp, 4 * 683);
   EXPECT_EQ(block_activations(recipe().model, 256, false).scores, 4 * 256);
