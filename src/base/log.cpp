@@ -4,12 +4,19 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <utility>
 
 namespace rondo {
 namespace {
 
 // Whether an unfinished progress line stands on the terminal. There is one stderr, hence one flag.
 bool progress_line_shown = false;
+
+/// Never throws for want of a reader: a closed terminal or a full log must not end a run.
+template <typename... Args>
+void say(fmt::format_string<Args...> text, Args&&... args) {
+  std::fputs(fmt::format(text, std::forward<Args>(args)...).c_str(), stderr);
+}
 
 void clear_progress_line() {
   if (progress_line_shown) std::fputs("\r\x1b[K", stderr);
@@ -20,7 +27,7 @@ void clear_progress_line() {
 
 void log_line(std::string_view line) {
   clear_progress_line();
-  fmt::print(stderr, "{}\n", line);
+  say("{}\n", line);
 }
 
 bool stderr_is_terminal() {
@@ -40,7 +47,7 @@ void Progress::update(std::string_view text) {
   last_ = std::chrono::steady_clock::now();
   const std::string line = label_.empty() ? std::string(text) : fmt::format("{}: {}", label_, text);
   if (!stderr_is_terminal()) return log_line(line);
-  fmt::print(stderr, "\r\x1b[K{}", line);
+  say("\r\x1b[K{}", line);
   std::fflush(stderr);
   progress_line_shown = true;
 }

@@ -2,6 +2,7 @@
 #include "cost/baselines.h"
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -41,7 +42,7 @@ void run_baselines(const BaselinesArguments& arguments) {
     list.push_back({{"match", baseline.match},
                     {"path", file.string()},
                     {"parameters", baseline.parameters},
-                    {"flops_per_token", baseline.flops_per_token},
+                    {"flops_per_token", std::llround(baseline.flops_per_token)},
                     {"target", baseline.target},
                     {"achieved", baseline.achieved},
                     {"relative_error", baseline.relative_error}});

@@ -53,6 +53,7 @@ void declare_data(CLI::App& app, int&) {
   auto arguments = std::make_shared<PackArguments>();
   auto* data = app.add_subcommand("data", "Prepare data");
   data->require_subcommand(1);
+  data->footer("Example: rondo data pack books/ --out books-tokens");
   auto* command =
       data->add_subcommand("pack", "Turn text or JSONL into memory-mapped token shards");
   command->add_option("INPUT", arguments->inputs, "text files, *.jsonl files, folders")->required();

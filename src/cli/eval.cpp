@@ -146,8 +146,8 @@ void declare_eval(CLI::App& app, int& status) {
                       "text or shards to evaluate, all of it, instead of the run's own");
   add_whole_number(*command, "--tokens", arguments->tokens, 1, std::int64_t{1} << 60,
                    "use at most so many tokens, evenly spread; default all");
-  add_whole_number(*command, "--threads", arguments->threads, 1, 4096,
-                   "threads; default all cores");
+  add_whole_number(*command, "--threads", arguments->threads, 1,
+                   static_cast<std::int64_t>(kThreads.high), "threads; default all cores");
   command->add_flag("--best", arguments->best,
                     "of a run, the checkpoint of lowest validation loss");
   command->add_flag("--json", arguments->json, "print one JSON object");

@@ -19,17 +19,27 @@
 namespace rondo {
 namespace {
 
-/// A first word that is no command gets a better answer than "argument was not expected".
+/// A first word that is no command gets a better answer than "argument was not expected"; so does
+/// the word after a command that has commands of its own.
 void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return;
-  const std::string word = argv[1];
-  std::vector<std::string> names;
-  for (const auto* command : app.get_subcommands({})) names.push_back(command->get_name());
-  for (const auto& name : names)
-    if (name == word) return;
-  const auto close = nearest(word, names);
-  fail("unknown command {}{}; `rondo --help` lists the commands", word,
-       close ? fmt::format("; did you mean {}?", *close) : "");
+  const CLI::App* at = &app;
+  std::string words;
+  for (int i = 1; i < argc && argv[i][0] != '-'; ++i) {
+    std::vector<std::string> names;
+    const CLI::App* chosen = nullptr;
+    for (const auto* command : at->get_subcommands({})) {
+      names.push_back(command->get_name());
+      if (names.back() == argv[i]) chosen = command;
+    }
+    if (names.empty()) return;
+    const auto close = nearest(argv[i], names);
+    if (chosen == nullptr)
+      fail("unknown command {}{}{}; `rondo{} --help` lists the commands", words, one_line(argv[i]),
+           close ? fmt::format("; did you mean {}?", *close) : "",
+           words.empty() ? "" : " " + at->get_name());
+    words += chosen->get_name() + " ";
+    at = chosen;
+  }
 }
 
 /// The sub-commands that were chosen: " data pack".

@@ -30,9 +30,9 @@ void declare_program(CLI::App& app, int& status) {
   app.failure_message(CLI::FailureMessage::simple);
   app.footer(
       "Examples:\n"
-      "  rondo quickstart                                 what looping does, in four minutes\n"
-      "  rondo train recipes/looped-4x4.toml --out runs/a  train one model\n"
-      "  rondo report runs/a                              its page\n"
+      "  rondo quickstart                                   what looping does, in four minutes\n"
+      "  rondo train recipes/looped-4x4.toml --out runs/a   train one model\n"
+      "  rondo report runs/a                                its page\n"
       "`rondo COMMAND --help` says more about a command. Results go to stdout, the rest to "
       "stderr;\n"
       "exit status 0 done, 1 the work failed, 2 bad usage, config or input.");

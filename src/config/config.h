@@ -65,7 +65,7 @@ struct EngineConfig {
 
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("threads", self.threads, kNotNegative, "threads; 0 = all cores");
+    visit("threads", self.threads, kThreads, "threads; 0 = all cores");
     visit("fused", self.fused, "fused attention; false = composed from single operations");
   }
 };

@@ -72,8 +72,15 @@ std::vector<CheckpointEntry> list_checkpoints(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder, missing)) {
     const auto name = entry.path().filename().string();
     if (!name.starts_with("step-") || name.ends_with(".tmp")) continue;
-    if (!fs::exists(entry.path() / kManifestFile)) continue;
-    entries.push_back({entry.path(), read_manifest(entry.path() / kManifestFile)});
+    const auto manifest = entry.path() / kManifestFile;
+    require(
+        fs::exists(manifest),
+        "{}: missing; the checkpoint is damaged. Delete its folder to go on from the one before",
+        manifest.string());
+    entries.push_back({entry.path(), read_manifest(manifest)});
+    require(checkpoint_name(entries.back().manifest.step) == name,
+            "{}: speaks of step {}; expected the step of its folder; the checkpoint is damaged",
+            manifest.string(), entries.back().manifest.step);
   }
   std::sort(entries.begin(), entries.end(),
             [](const auto& a, const auto& b) { return a.manifest.step < b.manifest.step; });
@@ -106,10 +113,14 @@ Manifest verify_checkpoint(const fs::path& checkpoint) {
 
 void publish_checkpoint(const fs::path& temporary, const fs::path& final_path,
                         const Manifest& manifest) {
+  std::error_code error;
+  // A step of a run is one state: what is saved already need not be risked to save it again.
+  if (fs::exists(final_path)) {
+    fs::remove_all(temporary, error);
+    return;
+  }
   write_file_atomically(temporary / kManifestFile, manifest_text(manifest));
   sync_path(temporary);
-  std::error_code error;
-  fs::remove_all(final_path, error);
   fs::rename(temporary, final_path, error);
   if (error) fail_work("{}: cannot be written ({})", final_path.string(), error.message());
   sync_path(final_path.parent_path());
@@ -122,8 +133,12 @@ void prune_checkpoints(const fs::path& folder, std::int64_t keep, bool keep_best
   const auto count = static_cast<std::int64_t>(entries.size());
   for (std::int64_t i = 0; i < count - keep; ++i) {
     const auto& path = entries[static_cast<std::size_t>(i)].path;
+    if (keep_best && path == best) continue;
+    // Under a temporary name first: a kill amid the removal must not leave half a checkpoint.
     std::error_code ignored;
-    if (!keep_best || path != best) fs::remove_all(path, ignored);
+    const fs::path doomed = path.string() + ".tmp";
+    fs::rename(path, doomed, ignored);
+    fs::remove_all(doomed, ignored);
   }
 }
 

@@ -81,11 +81,15 @@ RunWriter::~RunWriter() {
 RunWriter RunWriter::create(const fs::path& dir, const Config& config) {
   create_folder(dir);
   RunWriter run(dir, lock_folder(dir));
-  require(!fs::exists(dir / kConfigFile) && !fs::exists(dir / kMetricsFile),
+  const auto metrics = dir / kMetricsFile;
+  const bool has_metrics = fs::exists(metrics) && fs::file_size(metrics) > 0;
+  require(!fs::exists(dir / kConfigFile) && !has_metrics,
           "{}: holds a run already; continue it with --resume, or choose another --out",
           dir.string());
-  run.write_config(config);
+  // The config comes last: only with both files is the folder a run, so a kill in between leaves
+  // nothing that is in the way of another start.
   run.open_metrics();
+  run.write_config(config);
   return run;
 }
 

@@ -158,9 +158,7 @@ void Run::begin() {
     writer_.emplace(RunWriter::create(options_.out, config_));
   } else {
     const auto entries = list_checkpoints(options_.out / kCheckpointsFolder);
-    if (entries.empty()) {
-      log("{}: no checkpoint yet; starting again from the first step", options_.out.string());
-    } else {
+    if (!entries.empty()) {
       const auto& entry = entries.back();
       require(entry.manifest.data_sha256 == data_.sha256,
               "{}: the data at {} have changed since this run began (SHA-256 {}… before, {}… now); "
@@ -179,7 +177,9 @@ void Run::begin() {
     }
     writer_.emplace(RunWriter::resume(options_.out, step_));
     writer_->write_config(config_);
-    if (step_ > 0) log("{}: going on after step {}", options_.out.string(), step_);
+    log("{}: {}", options_.out.string(),
+        entries.empty() ? "no checkpoint yet; starting again from the first step"
+                        : fmt::format("going on after step {}", step_));
   }
   first_ = step_;
   Json event = {{"event", "started"}, {"step", step_}};
@@ -273,10 +273,8 @@ void Run::validate(bool last) {
     event["stderr"] = point.stderr_nats;
   }
   if (points.empty()) return;
-  if (last) {
-    sweep_ = points;
-    event["by_loops"] = depth_json(points);
-  }
+  event["by_loops"] = depth_json(points);
+  if (last) sweep_ = points;
   writer_->append(event);
   if (progress_.due() || last)
     progress_.update(fmt::format("step {}: validation {:.4f} nats, {:.4f} bits per byte", step_,
@@ -379,20 +377,33 @@ Json Run::summary(const std::string& stop_reason, const std::string& message) co
   return json;
 }
 
+/// Whether a run can be made in the folder, or gone on with.
+void check_folder(const TrainOptions& options) {
+  const auto name = options.out.string();
+  require(!fs::exists(options.out) || fs::is_directory(options.out),
+          "{}: is a file; expected a folder for the run", name);
+  if (options.resume) return;
+  require(!is_run(options.out),
+          "{}: holds a run already; use --resume to go on with it, or another --out", name);
+  // Old checkpoints would be taken for those of the new run.
+  for (const char* part : {kConfigFile, kCheckpointsFolder})
+    require(!fs::exists(options.out / part),
+            "{}: holds {} but no whole run; remove it, or choose another --out", name, part);
+}
+
 }  // namespace
 
 Json train(const Config& config, const TrainOptions& options) {
+  require(!FileLock::is_held(options.out / kLockFile),
+          "{}: is in use by another process; wait for it, or choose another --out",
+          options.out.string());
   if (options.resume) {
     if (const auto done = finished_summary(config, options.out)) {
       log("{}: finished already; nothing to do", options.out.string());
       return *done;
     }
   }
-  require(options.resume || !is_run(options.out),
-          "{}: holds a run already; use --resume to go on with it, or another --out",
-          options.out.string());
-  require(!fs::exists(options.out) || fs::is_directory(options.out),
-          "{}: is a file; expected a folder for the run", options.out.string());
+  check_folder(options);
   return Run(config, options).go();
 }
 
