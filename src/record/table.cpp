@@ -22,7 +22,10 @@ std::string group_key(const RunRecord& run) {
     Config config = *run.config;
     config.seed = 0;
     config.train.micro_batch = 0;
-    return config_hash(config);
+    // The hash leaves out the number of steps where a run may be lengthened; longer runs are still
+    // others.
+    return fmt::format("{} {} {}", config_hash(config), config.train.steps,
+                       config.train.stop_after);
   }
   std::string key;
   for (const auto& [name, value] : config_lines(run.config_text))

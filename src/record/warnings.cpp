@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <set>
 
 #include "base/error.h"
 #include "record/config_lines.h"
@@ -149,8 +150,12 @@ class Comparison {
 
   void seeds() {
     std::vector<std::string> single;
-    for (const auto& group : table_.groups)
+    for (const auto& group : table_.groups) {
       if (group.runs.size() == 1) single.push_back(group.name);
+      if (std::set<std::string>(group.seeds.begin(), group.seeds.end()).size() < group.seeds.size())
+        out_.push_back(fmt::format(
+            "{}: a seed occurs more than once; its runs are no independent trials.", group.name));
+    }
     if (single.empty()) return;
     out_.push_back(fmt::format("One seed only for {}: the spread between seeds is unknown.",
                                join(single, ", ")));

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "config/recipe.h"
+#include "record/run_folder.h"
 #include "tests/record/fake_runs.h"
 
 namespace rondo::test {
@@ -44,6 +46,25 @@ TEST(Table, GroupsRunsThatDifferInTheSeedOnly) {
   EXPECT_EQ(loops_text(group), "4");
   EXPECT_EQ(loops_text(table.groups[2]), "4 (uniform)");
   EXPECT_EQ(loops_text(table.groups[3]), "8 (B 4)");
+}
+
+TEST(Table, LongerRunsAreAnotherGroup) {
+  const TemporaryFolder tmp;
+  auto config = parse_recipe("[train]\nschedule = \"constant\"", "recipe");
+  for (const std::int64_t steps : {1000, 2000}) {
+    const auto dir = tmp / std::to_string(steps);
+    write_fake_run(dir, {.steps = 20});
+    config.train.steps = steps;
+    write_file_atomically(dir / kConfigFile, to_toml(config));
+  }
+  EXPECT_EQ(table_of(tmp.path()).groups.size(), 2u);
+}
+
+TEST(Table, WarnsOfASeedThatOccursTwice) {
+  const TemporaryFolder tmp;
+  write_fake_run(tmp / "a/first", {.seed = 1, .steps = 20});
+  write_fake_run(tmp / "a/again", {.seed = 1, .steps = 20});
+  EXPECT_TRUE(warned(table_of(tmp.path()), "a seed occurs more than once"));
 }
 
 TEST(Table, FailuresAreCountedAndLeftOutOfTheMean) {

@@ -173,7 +173,7 @@ TEST_F(ProgramSlow, ASecondProcessIsTurnedAway) {
   const auto done = run_command(
       "(" RONDO_BINARY
       " train recipe.toml --out run --set train.steps=2000 2>/dev/null & pid=$!; "
-      "while [ ! -s run/metrics.jsonl ]; do sleep 0.05; done; " RONDO_BINARY
+      "while kill -0 $pid && [ ! -s run/metrics.jsonl ]; do sleep 0.05; done; " RONDO_BINARY
       " train recipe.toml --out run --resume --set train.steps=2000 >&2; echo status $?; "
       "kill -INT $pid; wait $pid; echo first $?)",
       folder_.string(), 120);
