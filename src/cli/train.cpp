@@ -13,6 +13,7 @@
 #include "record/state.h"
 #include "record/table.h"
 #include "report/report.h"
+#include "train/dry_run.h"
 #include "train/seeds.h"
 
 namespace rondo {

@@ -26,6 +26,7 @@
 #include "train/checkpoint.h"
 #include "train/preflight.h"
 #include "train/settle.h"
+#include "train/start.h"
 #include "train/step.h"
 
 namespace rondo {
@@ -54,31 +55,6 @@ Json depth_json(const std::vector<LossAt>& points) {
                     {"bits_per_byte", point.bits_per_byte},
                     {"stderr", point.stderr_nats}});
   return list;
-}
-
-/// The recipe of a run that goes on: its open choices as before, everything else unchanged.
-Config resumed_config(const Config& recipe, const fs::path& out) {
-  require(is_run(out), "{}: no run to resume; leave out --resume to start one", out.string());
-  const auto earlier = read_recipe(out.string());
-  auto config = adopt_settled(recipe, earlier);
-  const auto changed = differences(earlier, config);
-  require(
-      changed.empty(),
-      "{}: --resume with another recipe: {}. Use the run's own ({}/config.toml) or another --out",
-      out.string(), join(changed, "; "), out.string());
-  return config;
-}
-
-/// The summary of a run that has done all the steps that `recipe` asks for.
-std::optional<Json> finished_summary(const Config& recipe, const fs::path& out) {
-  const auto file = out / kSummaryFile;
-  if (!is_run(out) || !fs::exists(file)) return std::nullopt;
-  const auto config = resumed_config(recipe, out);
-  auto summary = Json::parse(read_file(file), nullptr, /*allow_exceptions=*/false);
-  if (!summary.is_object()) return std::nullopt;
-  const bool done = summary.value("stop_reason", "") == kStopFinished &&
-                    summary.value("steps", std::int64_t{-1}) == config.train.steps;
-  return done ? std::optional(summary) : std::nullopt;
 }
 
 class Run {
@@ -377,20 +353,6 @@ Json Run::summary(const std::string& stop_reason, const std::string& message) co
   return json;
 }
 
-/// Whether a run can be made in the folder, or gone on with.
-void check_folder(const TrainOptions& options) {
-  const auto name = options.out.string();
-  require(!fs::exists(options.out) || fs::is_directory(options.out),
-          "{}: is a file; expected a folder for the run", name);
-  if (options.resume) return;
-  require(!is_run(options.out),
-          "{}: holds a run already; use --resume to go on with it, or another --out", name);
-  // Old checkpoints would be taken for those of the new run.
-  for (const char* part : {kConfigFile, kCheckpointsFolder})
-    require(!fs::exists(options.out / part),
-            "{}: holds {} but no whole run; remove it, or choose another --out", name, part);
-}
-
 }  // namespace
 
 Json train(const Config& config, const TrainOptions& options) {
@@ -405,26 +367,6 @@ Json train(const Config& config, const TrainOptions& options) {
   }
   check_folder(options);
   return Run(config, options).go();
-}
-
-Json plan_training(const Config& recipe, const fs::path& out) {
-  const auto data = open_dataset(recipe.data);
-  const auto config = settle(recipe, data.tokenizer->vocab());
-  set_threads(static_cast<int>(config.engine.threads));
-  const auto facts =
-      preflight(config, static_cast<double>(data.training.tokens()), known_roof_gflops());
-  refuse_if_too_large(facts, out);
-  for (const auto& note : notes(config)) log("note: {}", note);
-  return {{"text", data.description + "\n" + preflight_text(config, facts)},
-          {"parameters", facts.parameters},
-          {"tokens", std::llround(facts.tokens)},
-          {"tokens_per_parameter", facts.tokens_per_parameter},
-          {"flops", facts.flops},
-          {"memory_bytes", facts.memory_bytes},
-          {"disk_bytes", facts.disk_bytes},
-          {"estimated_s", facts.seconds},
-          {"roof_gflops", facts.roof_gflops},
-          {"micro_batch", config.train.micro_batch}};
 }
 
 }  // namespace rondo

@@ -25,8 +25,4 @@ struct TrainOptions {
 /// everything that keeps it from starting.
 Json train(const Config& config, const TrainOptions& options);
 
-/// What `train` would do, in numbers and, as `text`, in the lines that it would print first. Reads
-/// the data, writes nothing.
-Json plan_training(const Config& config, const fs::path& out);
-
 }  // namespace rondo

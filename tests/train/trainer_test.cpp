@@ -15,6 +15,7 @@
 #include "record/run.h"
 #include "record/run_folder.h"
 #include "train/checkpoint.h"
+#include "train/dry_run.h"
 #include "train/seeds.h"
 
 namespace rondo {

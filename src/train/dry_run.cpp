@@ -1,0 +1,37 @@
+// `train --dry-run`.
+#include "train/dry_run.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/log.h"
+#include "config/recipe.h"
+#include "data/dataset.h"
+#include "tensor/roof.h"
+#include "tensor/tensor.h"
+#include "train/preflight.h"
+#include "train/settle.h"
+
+namespace rondo {
+
+Json plan_training(const Config& recipe, const fs::path& out) {
+  const auto data = open_dataset(recipe.data);
+  const auto config = settle(recipe, data.tokenizer->vocab());
+  set_threads(static_cast<int>(config.engine.threads));
+  const auto facts =
+      preflight(config, static_cast<double>(data.training.tokens()), known_roof_gflops());
+  refuse_if_too_large(facts, out);
+  for (const auto& note : notes(config)) log("note: {}", note);
+  return {{"text", data.description + "\n" + preflight_text(config, facts)},
+          {"parameters", facts.parameters},
+          {"tokens", std::llround(facts.tokens)},
+          {"tokens_per_parameter", facts.tokens_per_parameter},
+          {"flops", facts.flops},
+          {"memory_bytes", facts.memory_bytes},
+          {"disk_bytes", facts.disk_bytes},
+          {"estimated_s", facts.seconds},
+          {"roof_gflops", facts.roof_gflops},
+          {"micro_batch", config.train.micro_batch}};
+}
+
+}  // namespace rondo
