@@ -27,6 +27,8 @@ endif()
 # What the layers above base that include libtorch compile with.
 add_library(rondo_torch INTERFACE)
 target_link_libraries(rondo_torch INTERFACE Libtorch::Libtorch)
+# libtorch's headers lay out some structs by NDEBUG, and its libraries are built with it.
+target_compile_definitions(rondo_torch INTERFACE NDEBUG)
 
 # ccache takes part with GCC's precompiled headers only if the preprocessor keeps track of them
 # (-fpch-preprocess) and if it is told not to mind that they carry macros. A miss then costs half a second
