@@ -109,7 +109,7 @@ download_and_unpack() {
 }
 
 fetch() {
-  local advice="Is pypi.org reachable from here? With a libtorch of your own: RONDO_LIBTORCH=/prefix ./rondo …"
+  local advice="Is the Python package index reachable from here? With a libtorch of your own: RONDO_LIBTORCH=/prefix ./rondo …"
   [[ $libtorch ]] || component_fetched libtorch ||
     step libtorch "fetching libtorch (540 MB)" "$advice" download_and_unpack libtorch
   component_fetched charts ||
