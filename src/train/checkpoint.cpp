@@ -19,12 +19,9 @@ std::array<int, 3> version_numbers(const std::string& version) {
   return numbers;
 }
 
-/// The manifest holds hashes of everything but itself, so what it says is held against the rest.
+/// The manifest holds hashes of everything but itself, so what it lists is checked here.
 void check_manifest(const Manifest& manifest, const fs::path& checkpoint) {
   const auto file = (checkpoint / kManifestFile).string();
-  require(checkpoint_name(manifest.step) == checkpoint.filename(),
-          "{}: speaks of step {}; expected the step of its folder. The checkpoint is damaged", file,
-          manifest.step);
   for (const char* name : {kWeightsFile, kStateFile})
     require(manifest.files.contains(name), "{}: lists no {}; the checkpoint is damaged", file,
             name);
