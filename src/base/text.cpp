@@ -75,6 +75,10 @@ std::string join(std::span<const std::string> words, std::string_view separator)
   return out;
 }
 
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
+}
+
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
   std::optional<std::string> best;
   std::size_t best_distance = word.size() / 2 + 1;

@@ -13,6 +13,9 @@ namespace rondo {
 std::vector<std::string> split(std::string_view text, char separator);
 std::string join(std::span<const std::string> words, std::string_view separator);
 
+/// Whether there is nothing but ASCII white space.
+bool is_blank(std::string_view text);
+
 /// The candidate closest to `word` in edit distance, or nothing when none is close (more than half
 /// of the word would change).
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);

@@ -13,10 +13,6 @@ std::size_t byte_order_mark(std::string_view text) {
   return text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
 }
 
-bool is_blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
-}
-
 void check_text(std::string_view text, const TextOrigin& origin) {
   const std::size_t zero = text.find('\0');
   const std::size_t invalid = invalid_utf8(text.substr(0, zero)).value_or(zero);

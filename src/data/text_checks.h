@@ -16,9 +16,6 @@ struct TextOrigin {
 /// Bytes that a UTF-8 byte order mark takes at the start of `text`: 3 or 0.
 std::size_t byte_order_mark(std::string_view text);
 
-/// Whether there is nothing but ASCII white space.
-bool is_blank(std::string_view text);
-
 /// Throws an input error that names source, line and byte offset unless `text` is well-formed UTF-8
 /// without byte 0. Byte 0 separates documents, and is the mark of a file that is not text.
 void check_text(std::string_view text, const TextOrigin& origin);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -17,7 +16,7 @@
 namespace rondo {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+const double kUnknown = std::nan("");
 constexpr std::size_t kFewestSizes = 3;
 constexpr double kSameBudget = 1.02;       // rows within this factor of the smallest share a budget
 constexpr std::size_t kFewestRefits = 20;  // for an interval of 95 %
@@ -96,7 +95,7 @@ IsoFlopCurve curve_of(const Runs& runs, const std::vector<std::size_t>& rows) {
   const auto [low, high] = std::minmax_element(x.begin(), x.end());
   curve.low = std::exp(*low);
   curve.high = std::exp(*high);
-  curve.best = curve.tokens = curve.loss = curve.curvature = kNaN;
+  curve.best = curve.tokens = curve.loss = curve.curvature = kUnknown;
   const auto sizes = distinct(x);
   if (sizes < kFewestSizes) {
     curve.problem =
@@ -284,9 +283,9 @@ Runs runs_of(const Columns& columns, const std::vector<double>& budgets,
 IsoFlopCell cell_of(const Columns& columns, std::size_t row, bool over_loops) {
   IsoFlopCell cell;
   cell.varied = over_loops ? "loops" : "n_total";
-  cell.loops = over_loops ? kNaN : columns.loops[row];
-  cell.backward_loops = over_loops ? kNaN : columns.backward[row];
-  cell.n_total = over_loops ? columns.total(row) : kNaN;
+  cell.loops = over_loops ? kUnknown : columns.loops[row];
+  cell.backward_loops = over_loops ? kUnknown : columns.backward[row];
+  cell.n_total = over_loops ? columns.total(row) : kUnknown;
   cell.backward_share = columns.backward[row] / columns.loops[row];
   return cell;
 }

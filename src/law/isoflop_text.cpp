@@ -10,23 +10,26 @@
 namespace rondo {
 namespace {
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
-Json interval_json(const Interval& interval) {
+Json ends_json(const Interval& interval) {
   return interval ? Json{interval->first, interval->second} : Json();
 }
 
 Json power_law_json(const std::optional<PowerLaw>& law) {
   if (!law) return {};
   return {{"exponent", law->exponent},
-          {"interval", interval_json(law->interval)},
+          {"interval", ends_json(law->interval)},
           {"coefficient", law->coefficient}};
 }
 
-std::string four(double value) { return std::isfinite(value) ? fmt::format("{:.4g}", value) : "–"; }
+std::string rounded(double value) {
+  return std::isfinite(value) ? fmt::format("{:.4g}", value) : "–";
+}
 
 std::string interval_text(const Interval& interval) {
-  return interval ? fmt::format("{} … {}", four(interval->first), four(interval->second)) : "–";
+  return interval ? fmt::format("{} … {}", rounded(interval->first), rounded(interval->second))
+                  : "–";
 }
 
 std::string exponent_text(const std::string& what, const PowerLaw& law) {
@@ -60,18 +63,18 @@ Json to_json(const IsoFlop& isoflop) {
     for (const auto& curve : cell.curves)
       curves.push_back({{"budget", curve.budget},
                         {"rows", curve.rows},
-                        {"best", number(curve.best)},
-                        {"interval", interval_json(curve.best_interval)},
-                        {"tokens", number(curve.tokens)},
-                        {"loss_nats", number(curve.loss)},
-                        {"curvature", number(curve.curvature)},
+                        {"best", finite(curve.best)},
+                        {"interval", ends_json(curve.best_interval)},
+                        {"tokens", finite(curve.tokens)},
+                        {"loss_nats", finite(curve.loss)},
+                        {"curvature", finite(curve.curvature)},
                         {"lowest", curve.low},
                         {"highest", curve.high},
                         {"left_out", curve.problem.empty() ? Json() : Json(curve.problem)}});
     cells.push_back({{"varied", cell.varied},
-                     {"loops", number(cell.loops)},
-                     {"backward_loops", number(cell.backward_loops)},
-                     {"n_total", number(cell.n_total)},
+                     {"loops", finite(cell.loops)},
+                     {"backward_loops", finite(cell.backward_loops)},
+                     {"n_total", finite(cell.n_total)},
                      {"backward_share", cell.backward_share},
                      {"curves", curves},
                      {"left_out", cell.left_out},
@@ -86,18 +89,18 @@ Json to_json(const IsoFlop& isoflop) {
 }
 
 std::string to_text(const IsoFlop& isoflop) {
-  const std::string none = fmt::format(
-      "isoflop: no budget (by {}) has runs of three sizes or loop counts that are "
-      "equal otherwise\n",
-      isoflop.budgets);
-  if (isoflop.cells.empty()) return none;
+  if (isoflop.cells.empty())
+    return fmt::format(
+        "isoflop: no budget (by {}) has runs of three sizes or loop counts that are equal "
+        "otherwise\n",
+        isoflop.budgets);
   TextTable table({"cell", "over", "budget", "runs", "best", "95 %", "tokens", "loss", "left out"});
   std::string lines;
   for (const auto& cell : isoflop.cells) {
     for (const auto& curve : cell.curves)
-      table.add({cell.name(), cell.varied, four(curve.budget), std::to_string(curve.rows),
-                 four(curve.best), interval_text(curve.best_interval), four(curve.tokens),
-                 four(curve.loss), curve.problem});
+      table.add({cell.name(), cell.varied, rounded(curve.budget), std::to_string(curve.rows),
+                 rounded(curve.best), interval_text(curve.best_interval), rounded(curve.tokens),
+                 rounded(curve.loss), curve.problem});
     lines += cell_line(cell);
   }
   auto text = fmt::format(

@@ -65,10 +65,6 @@ std::string_view checked_text(std::string_view text, const std::string& name) {
   return text;
 }
 
-bool is_blank(std::string_view line) {
-  return line.find_first_not_of(" \t\r") == std::string_view::npos;
-}
-
 std::optional<double> parse_number(std::string_view cell) {
   cell = bare_number(cell);
   double value = 0;

@@ -28,9 +28,6 @@ std::string place_text(const std::string& file, std::size_t line);
 /// is empty, holds a NUL byte or is not UTF-8.
 std::string_view checked_text(std::string_view text, const std::string& name);
 
-/// A line without what ends it and the blanks before that is nothing.
-bool is_blank(std::string_view line);
-
 /// The number that a cell is, whatever the locale: 3, +3, 1e18, 16e+18, nan, inf; spaces around it
 /// do not matter. Nothing for other text, separators between digits and numbers out of range.
 std::optional<double> parse_number(std::string_view cell);

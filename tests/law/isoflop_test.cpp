@@ -17,8 +17,8 @@ using planted::empty_table;
 
 constexpr double kBudgets[] = {1e18, 3e18, 1e19, 1e20};
 
-// Runs at every budget, `sizes` of them around 0.3 C^0.46 by powers of 1.5, with losses that are
-// parabolas in ln n_total whose lowest point is 2 + 1e-9 · C^-0.05-ish.
+// Runs at every budget, `sizes` of them around 0.3 C^0.46 in steps of 1.5, with losses that are
+// parabolas in ln n_total whose lowest point is 100 C^-0.08.
 FitTable planted_sizes(double loops, double backward, int sizes, double curvature = 0.1) {
   auto table = empty_table();
   for (const double budget : kBudgets) {
