@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -32,6 +33,10 @@ const std::string& command_line();
 void add_whole_number(CLI::App& command, const std::string& name, std::int64_t& value,
                       std::int64_t low, std::int64_t high, const std::string& help);
 
+/// "name=value" in its two halves. Throws an input error that names the option.
+std::pair<std::string, std::string> name_and_value(const std::string& option,
+                                                   const std::string& text);
+
 /// Prints one JSON object on stdout.
 void print_json(const Json& json);
 /// Prints a table on stdout: columns lined up for a terminal, tabs for a program.
@@ -44,6 +49,9 @@ void declare_train(CLI::App& app, int& status);
 void declare_eval(CLI::App& app, int& status);
 void declare_forward(CLI::App& app, int& status);
 void declare_baselines(CLI::App& app, int& status);
+void declare_fit(CLI::App& app, int& status);
+void declare_plan(CLI::App& app, int& status);
+void declare_reproduce(CLI::App& app, int& status);
 void declare_report(CLI::App& app, int& status);
 void declare_status(CLI::App& app, int& status);
 void declare_data(CLI::App& app, int& status);

@@ -14,9 +14,10 @@
 namespace rondo {
 namespace {
 
-constexpr std::array<DeclareCommand, 10> kCommands = {
-    declare_quickstart, declare_info,   declare_train,   declare_eval, declare_baselines,
-    declare_report,     declare_status, declare_forward, declare_data, declare_docs};
+constexpr std::array<DeclareCommand, 13> kCommands = {
+    declare_quickstart, declare_info,      declare_train,  declare_eval,   declare_baselines,
+    declare_fit,        declare_plan,      declare_report, declare_status, declare_forward,
+    declare_data,       declare_reproduce, declare_docs};
 
 std::string typed;
 
@@ -44,6 +45,14 @@ void add_whole_number(CLI::App& command, const std::string& name, std::int64_t& 
     value = numbers[0];
   };
   command.add_option_function<std::string>(name, read, help)->type_name("INT");
+}
+
+std::pair<std::string, std::string> name_and_value(const std::string& option,
+                                                   const std::string& text) {
+  const auto equals = text.find('=');
+  require(equals != text.npos && equals > 0 && equals + 1 < text.size(),
+          "{} {}: expected NAME=VALUE", option, text);
+  return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
 void print_json(const Json& json) {

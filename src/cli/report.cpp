@@ -1,11 +1,13 @@
-// `rondo report`: runs as one self-contained page.
+// `rondo report`: runs, or a fitted law, as one self-contained page.
 #include "report/report.h"
 
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
 #include "cli/command.h"
+#include "report/law_report.h"
 
 namespace rondo {
 namespace {
@@ -14,13 +16,38 @@ struct ReportArguments {
   std::vector<std::string> dirs;
   ReportOptions options;
   std::string out;
+  double flops = 0;
   bool json = false;
 };
 
+/// Whether the first path is a file, or named like one that is not there; folders hold runs.
+bool of_a_law(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) ||
+         (path.extension() == ".json" && !fs::is_directory(path, ignored));
+}
+
+fs::path law_page(const std::vector<fs::path>& paths, const ReportArguments& arguments) {
+  const auto& fit = paths.front();
+  require(fit.extension() == ".json",
+          "{}: expected a folder of runs, or what `rondo fit --json` prints in a .json file",
+          fit.string());
+  require(paths.size() <= 2, "{}: a law's page is made of one fit and one plan; got {} paths",
+          fit.string(), paths.size());
+  require(!arguments.options.watch, "--watch: a fit does not go on; only runs can be watched");
+  return write_law_report(fit, {.out = arguments.out,
+                                .plan = paths.size() > 1 ? paths[1] : fs::path(),
+                                .csv = true,
+                                .flops = arguments.flops});
+}
+
 void run_report(ReportArguments arguments) {
   arguments.options.out = arguments.out;
-  const std::vector<fs::path> dirs(arguments.dirs.begin(), arguments.dirs.end());
-  const auto path = write_report(dirs, arguments.options);
+  const std::vector<fs::path> paths(arguments.dirs.begin(), arguments.dirs.end());
+  const bool law = of_a_law(paths.front());
+  require(law || arguments.flops == 0, "--flops is for the page of a law; {} is not a FIT.json",
+          paths.front().string());
+  const auto path = law ? law_page(paths, arguments) : write_report(paths, arguments.options);
   if (arguments.json) return print_json({{"path", path.string()}});
   print_text(path.string());
 }
@@ -29,13 +56,23 @@ void run_report(ReportArguments arguments) {
 
 void declare_report(CLI::App& app, int&) {
   auto arguments = std::make_shared<ReportArguments>();
-  auto* command = app.add_subcommand("report", "Write runs as one self-contained HTML page");
-  command->add_option("DIR", arguments->dirs, "runs, or folders of runs")->required();
-  command->add_option("--out", arguments->out, "the page; default report.html beside the runs");
-  command->add_flag("--csv", arguments->options.csv, "also write each chart's data as CSV");
+  auto* command =
+      app.add_subcommand("report", "Write runs, or a fitted law, as one self-contained HTML page");
+  command
+      ->add_option("DIR|FIT.json", arguments->dirs,
+                   "runs, or folders of runs; or a fit, and a plan made from it")
+      ->required();
+  command->add_option("--out", arguments->out,
+                      "the page; default report.html beside the runs or the fit");
+  command->add_flag("--csv", arguments->options.csv,
+                    "also write each chart's data as CSV; always done for a law");
   command->add_flag("--watch", arguments->options.watch, "write it again while the runs go");
   command->add_flag("--json", arguments->json, "print one JSON object");
-  command->footer("Example: rondo report runs/plain runs/looped --out comparison.html");
+  command->add_option("--flops", arguments->flops,
+                      "for a law: the budget to compare loops at; default from its runs");
+  command->footer(
+      "Example: rondo report runs/plain runs/looped --out comparison.html\n"
+      "Example: rondo report fit.json plan.json");
   command->callback([arguments] { run_report(*arguments); });
 }
 

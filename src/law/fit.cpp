@@ -20,7 +20,6 @@ namespace rondo {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr int kIterations = 1000;
 // Starts whose end is this near to the best objective found the same minimum.
 constexpr double kSameMinimum = 1e-4;
 // A perfect fit ends at what rounding leaves.
@@ -88,7 +87,7 @@ std::vector<Minimum> descend(const LawForm& form, const Objective& objective,
       [&](int index, Objective& own) {
         const auto number = static_cast<std::uint64_t>(index);
         auto start = random_start(form, own, options.seed, number);
-        minima[static_cast<std::size_t>(index)] = minimise(own, std::move(start), kIterations);
+        minima[static_cast<std::size_t>(index)] = minimise(own, std::move(start), kMostIterations);
       },
       [&](int done) {
         if (options.progress) options.progress("starts", done, options.starts);
@@ -99,7 +98,7 @@ std::vector<Minimum> descend(const LawForm& form, const Objective& objective,
 // The best point once more, with a fresh estimate of the curvature: what is left of its slope shows
 // whether it is one.
 Minimum polished(Objective& objective, const Minimum& best) {
-  auto again = minimise(objective, best.free, kIterations);
+  auto again = minimise(objective, best.free, kMostIterations);
   return again.value <= best.value && again.gradient_norm <= best.gradient_norm ? again : best;
 }
 

@@ -11,9 +11,7 @@
 namespace rondo {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 Json interval_json(const Interval& interval) {
   return interval ? Json::array({interval->first, interval->second}) : Json();
@@ -21,8 +19,8 @@ Json interval_json(const Interval& interval) {
 
 Json quality_json(const FitQuality& quality) {
   return {{"points", quality.points},
-          {"rmse_nats", number(quality.rmse_nats)},
-          {"r2", number(quality.r2)}};
+          {"rmse_nats", finite_or_null(quality.rmse_nats)},
+          {"r2", finite_or_null(quality.r2)}};
 }
 
 // An object with one member a parameter, null for those that are not identified.
@@ -47,12 +45,12 @@ Json data_json(const FitResult& fit) {
       columns[column.name] = column.words;
     } else {
       Json values = Json::array();
-      for (const double value : column.values) values.push_back(number(value));
+      for (const double value : column.values) values.push_back(finite_or_null(value));
       columns[column.name] = std::move(values);
     }
   }
   Json predicted = Json::array();
-  for (const double value : fit.predicted) predicted.push_back(number(value));
+  for (const double value : fit.predicted) predicted.push_back(finite_or_null(value));
   Json rows = Json::array();
   for (std::size_t i = 0; i < fit.table.rows(); ++i) rows.push_back(fit.table.where(i));
   return {{"where", std::move(rows)},
@@ -68,35 +66,39 @@ Json bootstrap_json(const FitResult& fit) {
 
 }  // namespace
 
+Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
 Json to_json(const FitResult& fit) {
   Json json = {{"law", fit.form.name}};
-  json["parameters"] = by_parameter(fit, [&](std::size_t i) { return number(fit.parameters[i]); });
+  json["parameters"] =
+      by_parameter(fit, [&](std::size_t i) { return finite_or_null(fit.parameters[i]); });
   json["intervals"] = intervals_json(fit, fit.intervals);
   json["standard_errors"] =
-      fit.standard_errors.empty()
-          ? Json::object()
-          : by_parameter(fit, [&](std::size_t i) { return number(fit.standard_errors[i]); });
+      fit.standard_errors.empty() ? Json::object() : by_parameter(fit, [&](std::size_t i) {
+        return finite_or_null(fit.standard_errors[i]);
+      });
   if (!fit.profile_intervals.empty())
     json["profile_intervals"] = intervals_json(fit, fit.profile_intervals);
   json["statements"] = fit.statements;
-  json["objective"] = number(fit.objective);
-  json["rmse_nats"] = number(fit.fitted.rmse_nats);
-  json["r2"] = number(fit.fitted.r2);
+  json["objective"] = finite_or_null(fit.objective);
+  json["rmse_nats"] = finite_or_null(fit.fitted.rmse_nats);
+  json["r2"] = finite_or_null(fit.fitted.r2);
   json["points"] = fit.fitted.points;
   json["dropped"] = fit.dropped;
   json["holdout"] = fit.holdout ? quality_json(*fit.holdout) : Json();
-  json["aic"] = number(fit.aic);
-  json["bic"] = number(fit.bic);
+  json["aic"] = finite_or_null(fit.aic);
+  json["bic"] = finite_or_null(fit.bic);
   json["starts"] = fit.starts;
   json["starts_at_best"] = fit.starts_at_best;
-  json["stop"] = {{"reason", fit.stop_reason}, {"gradient_norm", number(fit.gradient_norm)}};
+  json["stop"] = {{"reason", fit.stop_reason},
+                  {"gradient_norm", finite_or_null(fit.gradient_norm)}};
   json["delta"] = fit.delta;
   json["overestimate_weight"] = fit.overestimate_weight;
-  json["recurrent_share"] = number(fit.recurrent_share);
-  json["loops_max"] = number(fit.largest("loops"));
+  json["recurrent_share"] = finite_or_null(fit.recurrent_share);
+  json["loops_max"] = finite_or_null(fit.largest("loops"));
   Json ranges = Json::object();
   for (const auto& range : fit.ranges)
-    ranges[range.column] = Json::array({number(range.low), number(range.high)});
+    ranges[range.column] = Json::array({finite_or_null(range.low), finite_or_null(range.high)});
   json["ranges"] = std::move(ranges);
   json["notes"] = fit.notes;
   json["form"] = to_toml(fit.form);
@@ -118,7 +120,7 @@ class FitReader {
     read_form();
     read_parameters();
     read_bootstrap();
-    law_.recurrent_share = kNaN;
+    law_.recurrent_share = kMissing;
     if (const auto* share = member("recurrent_share"))
       law_.recurrent_share = real(*share, "recurrent_share");
     read_ranges();
@@ -159,7 +161,8 @@ class FitReader {
       const auto place = parameters->find(parameter.name);
       require(place != parameters->end(), "{}: parameters.{} is missing; the law {} needs it",
               path_, parameter.name, law_.form.name);
-      const double value = place->is_null() ? kNaN : real(*place, "parameters." + parameter.name);
+      const double value =
+          place->is_null() ? kMissing : real(*place, "parameters." + parameter.name);
       require(!parameter.positive || !(value < 0), "{}: parameters.{}: expected 0 or more", path_,
               parameter.name);
       law_.parameters.push_back(value);
@@ -211,13 +214,13 @@ class FitReader {
 double FittedLaw::largest(std::string_view column) const {
   for (const auto& range : ranges)
     if (range.column == column) return range.high;
-  return kNaN;
+  return kMissing;
 }
 
 double FittedLaw::smallest(std::string_view column) const {
   for (const auto& range : ranges)
     if (range.column == column) return range.low;
-  return kNaN;
+  return kMissing;
 }
 
 FittedLaw parse_fit(std::string_view text, const std::string& path) {

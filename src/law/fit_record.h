@@ -10,6 +10,9 @@
 
 namespace rondo {
 
+/// The number, or null where it is not finite.
+Json finite_or_null(double value);
+
 /// The contract's keys and, beyond them, all that a plan or a page needs.
 Json to_json(const FitResult& fit);
 

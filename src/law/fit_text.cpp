@@ -7,6 +7,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "law/fit_record.h"
+
 namespace rondo {
 namespace {
 
@@ -22,8 +24,6 @@ std::size_t free_count(const FitResult& fit) {
   return static_cast<std::size_t>(std::count_if(parameters.begin(), parameters.end(),
                                                 [](const auto& one) { return !one.fixed; }));
 }
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 }  // namespace
 
@@ -87,13 +87,14 @@ Json comparison_json(std::span<const FitResult> fits, std::span<const LeaveOneOu
     rows.push_back(
         {{"law", fit.form.name},
          {"free_parameters", free_count(fit)},
-         {"objective", number(fit.objective)},
-         {"rmse_nats", number(fit.fitted.rmse_nats)},
-         {"r2", number(fit.fitted.r2)},
-         {"holdout_rmse_nats", fit.holdout ? number(fit.holdout->rmse_nats) : Json()},
-         {"left_out_rmse_nats", i < left_out.size() ? number(left_out[i].all.rmse_nats) : Json()},
-         {"aic", number(fit.aic)},
-         {"bic", number(fit.bic)}});
+         {"objective", finite_or_null(fit.objective)},
+         {"rmse_nats", finite_or_null(fit.fitted.rmse_nats)},
+         {"r2", finite_or_null(fit.fitted.r2)},
+         {"holdout_rmse_nats", fit.holdout ? finite_or_null(fit.holdout->rmse_nats) : Json()},
+         {"left_out_rmse_nats",
+          i < left_out.size() ? finite_or_null(left_out[i].all.rmse_nats) : Json()},
+         {"aic", finite_or_null(fit.aic)},
+         {"bic", finite_or_null(fit.bic)}});
   }
   return rows;
 }
@@ -111,10 +112,10 @@ Json to_json(const LeaveOneOut& left_out) {
   for (const auto& cell : left_out.cells)
     cells.push_back({{"cell", cell.cell},
                      {"points", cell.quality.points},
-                     {"rmse_nats", number(cell.quality.rmse_nats)}});
+                     {"rmse_nats", finite_or_null(cell.quality.rmse_nats)}});
   return {{"cells", cells},
-          {"rmse_nats", number(left_out.all.rmse_nats)},
-          {"r2", number(left_out.all.r2)}};
+          {"rmse_nats", finite_or_null(left_out.all.rmse_nats)},
+          {"r2", finite_or_null(left_out.all.r2)}};
 }
 
 }  // namespace rondo

@@ -24,8 +24,6 @@ std::vector<double> resample(const std::vector<std::size_t>& cells, std::size_t 
   return weights;
 }
 
-constexpr int kIterations = 1000;
-
 }  // namespace
 
 std::vector<std::vector<double>> bootstrap(const LawForm& form, const FitTable& table,
@@ -42,13 +40,13 @@ std::vector<std::vector<double>> bootstrap(const LawForm& form, const FitTable& 
   const auto refit = [&](int index, Objective& own) {
     const auto number = static_cast<std::uint64_t>(index);
     own.set_row_weights(resample(cells, cell_count, options.seed, number));
-    auto found = minimise(own, best, kIterations);
+    auto found = minimise(own, best, kMostIterations);
     for (int k = 1; k < options.bootstrap_starts; ++k) {
       auto start = random_start(form, own, options.seed + 1,
                                 number * static_cast<std::uint64_t>(options.bootstrap_starts) +
                                     static_cast<std::uint64_t>(k));
       for (std::size_t i = 0; i < start.size(); ++i) start[i] = 0.5 * (start[i] + best[i]);
-      auto other = minimise(own, start, kIterations);
+      auto other = minimise(own, start, kMostIterations);
       if (other.value < found.value) found = std::move(other);
     }
     if (!found.free.empty())
@@ -102,7 +100,7 @@ std::optional<double> crossing(Objective& objective, std::size_t which,
   double step = 0.01;
   const auto profile = [&](double at, std::vector<double> start) {
     start[which] = at;
-    return minimise(objective, std::move(start), kIterations);
+    return minimise(objective, std::move(start), kMostIterations);
   };
   double outer = best[which];
   for (int i = 0;; ++i) {

@@ -5,12 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "law/fit_record.h"
 #include "law/isoflop.h"
 
 namespace rondo {
 namespace {
-
-Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 Json ends_json(const Interval& interval) {
   return interval ? Json{interval->first, interval->second} : Json();
@@ -63,18 +62,18 @@ Json to_json(const IsoFlop& isoflop) {
     for (const auto& curve : cell.curves)
       curves.push_back({{"budget", curve.budget},
                         {"rows", curve.rows},
-                        {"best", finite(curve.best)},
+                        {"best", finite_or_null(curve.best)},
                         {"interval", ends_json(curve.best_interval)},
-                        {"tokens", finite(curve.tokens)},
-                        {"loss_nats", finite(curve.loss)},
-                        {"curvature", finite(curve.curvature)},
+                        {"tokens", finite_or_null(curve.tokens)},
+                        {"loss_nats", finite_or_null(curve.loss)},
+                        {"curvature", finite_or_null(curve.curvature)},
                         {"lowest", curve.low},
                         {"highest", curve.high},
                         {"left_out", curve.problem.empty() ? Json() : Json(curve.problem)}});
     cells.push_back({{"varied", cell.varied},
-                     {"loops", finite(cell.loops)},
-                     {"backward_loops", finite(cell.backward_loops)},
-                     {"n_total", finite(cell.n_total)},
+                     {"loops", finite_or_null(cell.loops)},
+                     {"backward_loops", finite_or_null(cell.backward_loops)},
+                     {"n_total", finite_or_null(cell.n_total)},
                      {"backward_share", cell.backward_share},
                      {"curves", curves},
                      {"left_out", cell.left_out},

@@ -47,7 +47,7 @@ std::vector<double> refit(const FitResult& fit, const FitTable& rows, const FitO
       [&](int index, Objective& own) {
         const auto number = static_cast<std::uint64_t>(index);
         const auto start = index == 0 ? centre : random_start(fit.form, own, options.seed, number);
-        minima[static_cast<std::size_t>(index)] = minimise(own, start, 1000);
+        minima[static_cast<std::size_t>(index)] = minimise(own, start, kMostIterations);
       },
       [](int) {});
   const auto best = std::min_element(

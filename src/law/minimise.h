@@ -20,6 +20,9 @@ struct Minimum {
   std::string stop_reason;
 };
 
+/// Where a descent is given up; it takes some tens of iterations.
+inline constexpr int kMostIterations = 1000;
+
 /// BFGS with a Wolfe line search (Ceres) until nothing can be gained in double precision.
 Minimum minimise(Objective& objective, std::vector<double> start, int iterations);
 

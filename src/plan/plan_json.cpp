@@ -2,12 +2,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "law/fit_record.h"
 #include "plan/plan.h"
 
 namespace rondo {
 namespace {
-
-Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 template <typename Value>
 Json maybe(const std::optional<Value>& value) {
@@ -45,9 +44,9 @@ Json entry_json(const PlanEntry& entry) {
 }
 
 Json exponents_json(const Exponents& exponents) {
-  return {{"loops", finite(exponents.loops)},
-          {"tokens", finite(exponents.tokens)},
-          {"parameters", finite(exponents.parameters)}};
+  return {{"loops", finite_or_null(exponents.loops)},
+          {"tokens", finite_or_null(exponents.tokens)},
+          {"parameters", finite_or_null(exponents.parameters)}};
 }
 
 Json flatness_json(const Plan& plan) {

@@ -3,32 +3,12 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "record/table.h"
-#include "report/data_table.h"
+#include "report/chart.h"
 
 namespace rondo {
-
-/// One mark of a chart's legend.
-struct LegendEntry {
-  std::string label;
-  std::string colour;      ///< as in theme.h
-  std::string_view shape;  ///< SVG path; empty for a line
-};
-
-/// A chart that is ready to be shown or saved.
-struct Chart {
-  std::string name;                 ///< of files and page anchors: "loss"
-  std::string title;                ///< "Loss while training"
-  std::string how_to_read;          ///< one or two sentences
-  std::string spec;                 ///< Vega-Lite (JSON text), data inlined, colours as in theme.h
-  DataTable data;                   ///< what the spec shows
-  std::vector<LegendEntry> legend;  ///< drawn by the page, which can wrap it; often empty
-  /// The legend's labels are values of the spec's parameter `focus`, which fades all others.
-  bool can_focus = false;
-};
 
 /// Loss against tokens, FLOPs or seconds, to be chosen. One group: training and validation loss;
 /// several: one of the two, a line per run. Nothing when no run has a loss yet.
@@ -47,8 +27,5 @@ std::optional<Chart> results_chart(const RunTable& table);
 
 /// All charts that the runs have data for, in the order of a page.
 std::vector<Chart> all_charts(const RunTable& table);
-
-/// The chart's spec to stand alone in a file: light colours, legend, fixed width.
-std::string standalone_spec(const Chart& chart);
 
 }  // namespace rondo

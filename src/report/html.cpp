@@ -1,6 +1,8 @@
 // Escaping and tables.
 #include "report/html.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "record/utf8.h"
 
@@ -55,7 +57,7 @@ std::string json_for_script(std::string_view json) {
   return out;
 }
 
-std::string html_table(const std::vector<Column>& columns,
+std::string html_table(const std::vector<TableColumn>& columns,
                        const std::vector<std::vector<std::string>>& rows) {
   std::string out = "<div class=\"scroll\"><table>\n<thead><tr>";
   for (const auto& column : columns) {
@@ -77,6 +79,18 @@ std::string html_table(const std::vector<Column>& columns,
     out += "</tr>\n";
   }
   return out + "</tbody></table></div>\n";
+}
+
+void drop_empty_columns(std::vector<TableColumn>& columns,
+                        std::vector<std::vector<std::string>>& rows) {
+  for (std::size_t i = columns.size(); i-- > 0;) {
+    const bool says_something = std::any_of(rows.begin(), rows.end(), [&](const auto& row) {
+      return !row[i].empty() && row[i] != "–";
+    });
+    if (says_something) continue;
+    columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(i));
+    for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(i));
+  }
 }
 
 }  // namespace rondo

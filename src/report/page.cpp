@@ -12,9 +12,8 @@
 #include "record/field_names.h"
 #include "report/chart_parts.h"
 #include "report/html.h"
-#include "report/page_style.h"
+#include "report/page_parts.h"
 #include "report/theme.h"
-#include "report/vega_bundle.h"
 #include "report/words.h"
 
 namespace rondo {
@@ -22,23 +21,14 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-Column column(std::string_view key) {
+TableColumn column(std::string_view key) {
   const FieldName name = field_name(key);
   return {std::string(name.title), std::string(name.meaning), true, std::string(name.unit)};
 }
 
-std::string mark(const std::string& colour, std::string_view path) {
-  // A line stands for a curve without marks.
-  const std::string_view shape = path.empty() ? "M0 4.8h12v2.4h-12z" : path;
-  return fmt::format(
-      "<svg class=\"mark\" viewBox=\"0 0 12 12\" aria-hidden=\"true\"><path fill=\"{}\" "
-      "d=\"{}\"/></svg>",
-      colour, shape);
-}
-
 std::string group_cell(const RunTable& table, std::size_t i) {
   const std::string name = escape_html(table.groups[i].name);
-  return table.groups.size() < 2 ? name : mark(series_colour(i), series_path(i)) + name;
+  return table.groups.size() < 2 ? name : legend_mark(series_colour(i), series_path(i)) + name;
 }
 
 bool any(const RunTable& table, double RunSummary::*field) {
@@ -54,7 +44,7 @@ std::string groups_section(const RunTable& table) {
   const bool bits = any(table, &RunSummary::bits_per_byte);
   const bool accuracy = any(table, &RunSummary::accuracy);
   // What came out stands first, so that a narrow screen shows it; then what it cost.
-  std::vector<Column> columns = {
+  std::vector<TableColumn> columns = {
       {"group", "Runs that differ in nothing but their seed.", false, ""},
       {"seeds", "Finished runs / all runs of the group.", true, ""}};
   if (bits) columns.push_back(column("bits_per_byte"));
@@ -114,13 +104,8 @@ std::string figures_section(const RunTable& table) {
 }
 
 std::string notes_section(const RunTable& table) {
-  if (table.warnings.empty()) return "";
-  std::string out = "<aside class=\"notes\">\n<h2>";
-  out += table.groups.size() > 1 ? "Before you compare" : "Before you rely on this";
-  out += "</h2>\n<ul>\n";
-  for (const auto& warning : table.warnings)
-    out += fmt::format("<li>{}</li>\n", escape_html(warning));
-  return out + "</ul>\n</aside>\n";
+  return notes_aside(table.groups.size() > 1 ? "Before you compare" : "Before you rely on this",
+                     table.warnings);
 }
 
 /// The depth sweep in numbers: a row per group, a column per number of loops.
@@ -132,7 +117,7 @@ std::string sweep_table(const RunTable& table, const Chart& chart) {
     loops.insert(r);
     values[std::get<std::string>(row[0])][r] = std::get<double>(row[2]);
   }
-  std::vector<Column> columns = {{"loops", "", false, ""}};
+  std::vector<TableColumn> columns = {{"loops", "", false, ""}};
   for (const double r : loops) columns.push_back({fmt::format("{}", r), "", true, ""});
   std::vector<Row> rows;
   for (std::size_t i = 0; i < table.groups.size(); ++i) {
@@ -147,31 +132,8 @@ std::string sweep_table(const RunTable& table, const Chart& chart) {
          "</details>\n";
 }
 
-std::string chart_section(const RunTable& table, const Chart& chart) {
-  std::string legend;
-  for (const auto& entry : chart.legend) {
-    const std::string inside = mark(entry.colour, entry.shape) + escape_html(entry.label);
-    legend += chart.can_focus ? fmt::format(
-                                    "<li><button type=\"button\" aria-pressed=\"false\" "
-                                    "data-group=\"{}\">{}</button></li>",
-                                    escape_html(entry.label), inside)
-                              : fmt::format("<li><span>{}</span></li>", inside);
-  }
-  std::string out = fmt::format(
-      "<section id=\"{0}\" class=\"whole\">\n<h2>{1}</h2>\n<p class=\"how\">{2}</p>\n"
-      "<figure data-chart=\"{0}\">\n<div class=\"bar\"><ul class=\"legend\">{3}</ul>"
-      "<div class=\"controls\" id=\"{0}-controls\"></div></div>\n"
-      "<div class=\"chart\" role=\"img\" aria-label=\"{1}\"><noscript>This chart needs "
-      "JavaScript.</noscript></div>\n"
-      "<script type=\"application/json\">{4}</script>\n</figure>\n",
-      escape_html(chart.name), escape_html(chart.title), escape_html(chart.how_to_read), legend,
-      json_for_script(chart.spec));
-  if (chart.name == "depth") out += sweep_table(table, chart);
-  return out + "</section>\n";
-}
-
 std::string runs_section(const RunTable& table) {
-  std::vector<Column> columns = {
+  std::vector<TableColumn> columns = {
       {"run", "", false, ""},
       column("seed"),
       {"state", "", false, ""},
@@ -198,13 +160,7 @@ std::string runs_section(const RunTable& table) {
                       count_text(summary.tokens_per_s), wall_text(summary.wall_s),
                       bytes_text(summary.peak_bytes)});
     }
-  // Columns that no run has a value for say nothing.
-  for (std::size_t i = columns.size(); i-- > 0;) {
-    if (std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return row[i] != "–"; }))
-      continue;
-    columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(i));
-    for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(i));
-  }
+  drop_empty_columns(columns, rows);
   return "<section id=\"runs\">\n<h2>Every run</h2>\n" + html_table(columns, rows) + "</section>\n";
 }
 
@@ -231,7 +187,7 @@ std::string config_section(const RunTable& table) {
         of_group.emplace(key, value);
       }
     }
-    std::vector<Column> columns = {{"setting", "", false, ""}};
+    std::vector<TableColumn> columns = {{"setting", "", false, ""}};
     for (const auto& group : table.groups) columns.push_back({group.name, "", false, ""});
     std::vector<Row> rows;
     for (const auto& key : keys) {
@@ -280,26 +236,12 @@ std::string environment_section(const RunTable& table) {
          "</dl>\n</section>\n";
 }
 
-std::string head(const std::string& title, const PageOptions& options) {
-  // The policy makes the promise enforceable: the page can load nothing.
-  std::string out = fmt::format(
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-      "'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; img-src data:\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"generator\" content=\"rondo report\">\n<title>{}</title>\n",
-      escape_html(title));
-  if (options.refresh_s > 0)
-    out += fmt::format("<meta http-equiv=\"refresh\" content=\"{}\">\n", options.refresh_s);
-  return out + "<style>" + page_style() + "</style>\n</head>\n";
-}
-
 }  // namespace
 
 std::string render_page(const RunTable& table, const std::vector<Chart>& charts,
                         const PageOptions& options) {
   const std::string title = options.title.empty() ? title_of(table) : options.title;
-  std::string out = head(title, options);
+  std::string out = page_head(title, options.refresh_s);
   out += fmt::format("<body>\n<main>\n<h1>{}</h1>\n<p class=\"meta\">{}{}</p>\n",
                      escape_html(title), escape_html(options.written),
                      options.refresh_s > 0 ? " · updates itself while runs go" : "");
@@ -307,19 +249,11 @@ std::string render_page(const RunTable& table, const std::vector<Chart>& charts,
   if (table.runs.size() == 1) out += figures_section(table);
   out += notes_section(table);
   if (table.runs.size() > 1) out += groups_section(table);
-  for (const auto& chart : charts) out += chart_section(table, chart);
+  for (const auto& chart : charts)
+    out += chart_section(chart, chart.name == "depth" ? sweep_table(table, chart) : "");
   if (table.runs.size() > 1) out += runs_section(table);
   out += config_section(table) + environment_section(table);
-  out +=
-      "<footer class=\"fine\">Made by <code>rondo report</code>. Nothing on this page is loaded "
-      "from a network.</footer>\n</main>\n";
-  if (!charts.empty())
-    out.append("<script>")
-        .append(vega_bundle())
-        .append("</script>\n<script>")
-        .append(page_script())
-        .append("</script>\n");
-  return out + "</body>\n</html>\n";
+  return out + page_end(!charts.empty());
 }
 
 }  // namespace rondo

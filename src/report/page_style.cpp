@@ -15,6 +15,7 @@ main{max-width:62rem;margin:0 auto;padding:2.5rem 1.25rem 4rem}
 h1{font-size:1.75rem;line-height:1.2;font-weight:650;letter-spacing:-.015em;margin:0 0 .35rem;
   overflow-wrap:anywhere}
 h2{font-size:1.15rem;font-weight:650;margin:3rem 0 .5rem}
+h3{font-size:1rem;font-weight:600;margin:1.75rem 0 .25rem}
 p{margin:.5rem 0;max-width:44rem}
 a{color:var(--link)}
 .meta,.how,.fine{color:var(--ink-2);font-size:.875rem}
@@ -93,6 +94,13 @@ constexpr std::string_view kScript = R"js(
     const controls = figure.querySelector('.controls');
     const spec = JSON.parse(figure.querySelector('script').textContent);
     spec.config.legend = {disable: true};
+    if (spec.facet) {
+      // Small multiples do not follow the page's width by themselves.
+      const count = spec.facet.sort.length;
+      const most = Math.max(1, Math.floor(place.clientWidth / 190));
+      spec.columns = Math.ceil(count / Math.ceil(count / most));
+      spec.spec.width = Math.floor(place.clientWidth / spec.columns) - 36;
+    }
     for (const parameter of spec.params || [])
       if (parameter.bind) parameter.bind.element = '#' + controls.id;
     vegaEmbed(place, spec, {renderer: 'svg', actions: false}).then(({view}) => {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <ctime>
 #include <set>
 #include <thread>
 
@@ -13,6 +12,7 @@
 #include "record/table.h"
 #include "report/charts.h"
 #include "report/page.h"
+#include "report/page_files.h"
 
 namespace rondo {
 namespace {
@@ -31,23 +31,6 @@ std::vector<fs::path> collect(std::span<const fs::path> dirs) {
       if (seen.insert(fs::weakly_canonical(run)).second) runs.push_back(run);
   }
   return runs;
-}
-
-std::string now_text() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  char text[64];
-  const std::size_t size = std::strftime(text, sizeof text, "%e %B %Y, %H:%M UTC", &parts);
-  const std::string_view whole(text, size);
-  return std::string(whole.substr(whole.find_first_not_of(' ')));
-}
-
-fs::path page_path(std::span<const fs::path> dirs, const fs::path& out) {
-  if (out.empty()) return default_page(dirs);
-  std::error_code ignored;
-  if (fs::is_directory(out, ignored) || !out.has_filename()) return out / "report.html";
-  return out;
 }
 
 /// The table of runs for other programs.
@@ -114,14 +97,8 @@ bool write_once(std::span<const fs::path> dirs, const fs::path& page, const Repo
   PageOptions page_options{.title = options.title, .written = now_text(), .refresh_s = 0};
   if (options.watch && going && !last)
     page_options.refresh_s = std::max(1, static_cast<int>(std::ceil(options.watch_period_s)));
-  const auto beside = [&](const std::string& ending) {
-    return page.parent_path() / (page.stem().string() + "-" + ending);
-  };
-  for (const auto& chart : charts) {
-    write_file_atomically(beside(chart.name + ".vl.json"), standalone_spec(chart));
-    if (options.csv) write_file_atomically(beside(chart.name + ".csv"), to_csv(chart.data));
-  }
-  if (options.csv) write_file_atomically(beside("runs.csv"), to_csv(runs_data(table)));
+  write_chart_files(page, charts, options.csv);
+  if (options.csv) write_file_atomically(beside_page(page, "runs.csv"), to_csv(runs_data(table)));
   // The page comes last: whoever sees it finds the rest.
   write_file_atomically(page, render_page(table, charts, page_options));
   return going;
@@ -145,7 +122,7 @@ fs::path default_page(std::span<const fs::path> dirs) {
 
 fs::path write_report(std::span<const fs::path> dirs, const ReportOptions& options) {
   require(!dirs.empty(), "report: no folder given; expected runs or folders of runs");
-  fs::path page = page_path(dirs, options.out);
+  fs::path page = page_path(options.out, default_page(dirs));
   // Wrong input is said before a folder is made for the page.
   collect(dirs);
   if (page.has_parent_path()) create_folder(page.parent_path());

@@ -104,12 +104,4 @@ std::vector<Chart> all_charts(const RunTable& table) {
   return charts;
 }
 
-std::string standalone_spec(const Chart& chart) {
-  Json spec = Json::parse(chart.spec);
-  spec["title"] = {{"text", chart.title}, {"anchor", "start"}, {"fontWeight", "normal"}};
-  spec["description"] = chart.how_to_read;
-  spec["width"] = 640;
-  return standalone(spec.dump(1)) + "\n";
-}
-
 }  // namespace rondo

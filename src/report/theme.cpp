@@ -92,6 +92,7 @@ Json chart_config() {
             {"title", nullptr},
             {"labelFontSize", 12},
             {"symbolSize", 80}}},
+          {"header", {{"labelColor", "var(--ink)"}, {"labelFontSize", 12}}},
           {"line", {{"strokeWidth", 2}, {"strokeJoin", "round"}, {"strokeCap", "round"}}},
           {"point", {{"size", 45}, {"strokeWidth", 1.6}, {"opacity", 1}}}};
 }

@@ -1,0 +1,114 @@
+// `rondo reproduce`: published tables again, the published numbers beside ours.
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "plan/published.h"
+
+namespace rondo {
+namespace {
+
+struct ReproduceArguments {
+  std::string what, data, out = ".", scale, only;
+  std::int64_t starts = 500, bootstrap = 200, seed = 0, threads = 0;
+  bool json = false;
+};
+
+/// Numbers that were compared in a study, and how many of them agree.
+struct Count {
+  std::size_t compared = 0, agree = 0;
+};
+
+TextTable counts_of(const PublishedTable& table) {
+  std::vector<std::string> order;
+  std::map<std::string, Count> counts;
+  for (const auto& row : table.rows) {
+    if (!counts.contains(row.study)) order.push_back(row.study);
+    auto& count = counts[row.study];
+    const auto agrees = row.agrees();
+    count.compared += agrees ? 1 : 0;
+    count.agree += agrees.value_or(false) ? 1 : 0;
+  }
+  TextTable text({"study", "published numbers", "agree", "differ"});
+  for (const auto& study : order) {
+    const auto& count = counts[study];
+    text.add({study, std::to_string(count.compared), std::to_string(count.agree),
+              std::to_string(count.compared - count.agree)});
+  }
+  return text;
+}
+
+PublishedTable tables_of(const ReproduceArguments& arguments) {
+  Progress progress("reproduce");
+  PublishedOptions options;
+  options.starts = static_cast<int>(arguments.starts);
+  options.bootstrap = static_cast<int>(arguments.bootstrap);
+  options.chinchilla_bootstrap = static_cast<int>(5 * arguments.bootstrap);
+  options.seed = static_cast<std::uint64_t>(arguments.seed);
+  options.threads = static_cast<int>(arguments.threads);
+  options.progress = [&progress](std::string_view what) {
+    if (progress.due()) progress.update(what);
+  };
+  return published_laws(arguments.data, options);
+}
+
+void run_reproduce(const ReproduceArguments& arguments) {
+  require(arguments.what == "laws",
+          "reproduce {}: this version has the tables of laws only: rondo reproduce laws --data DIR",
+          arguments.what);
+  require(arguments.scale.empty() && arguments.only.empty(),
+          "reproduce laws: --scale and --only are for trained tables; leave them out");
+  require(!arguments.data.empty(),
+          "reproduce laws: --data DIR is missing: the folder with scaling_laws/ and "
+          "looped_results/");
+  catch_interrupts();
+  const auto table = tables_of(arguments);
+  create_folder(arguments.out);
+  const fs::path folder = arguments.out;
+  write_file_atomically(folder / "laws.csv", to_csv(table));
+  write_file_atomically(folder / "laws.md", to_markdown(table));
+  write_file_atomically(folder / "laws.json", to_json(table).dump(1) + "\n");
+  for (const auto& skipped : table.skipped) log("skipped: {}", skipped);
+  if (arguments.json) {
+    const Json written = {
+        {"name", "laws"}, {"path", (folder / "laws.csv").string()}, {"rows", table.rows.size()}};
+    return print_json({{"tables", Json::array({written})},
+                       {"rule", agreement_rule()},
+                       {"skipped", table.skipped}});
+  }
+  print_table(counts_of(table));
+  print_text((folder / "laws.md").string());
+}
+
+}  // namespace
+
+void declare_reproduce(CLI::App& app, int&) {
+  auto arguments = std::make_shared<ReproduceArguments>();
+  auto* command =
+      app.add_subcommand("reproduce", "Fit published laws again to their published tables");
+  command->add_option("WHAT", arguments->what, "laws")
+      ->required()
+      ->check(CLI::IsMember({"laws", "truncation", "rlt", "recurrence"}));
+  command->add_option("--data", arguments->data, "folder of published tables");
+  command->add_option("--out", arguments->out, "folder to write to; default the current one");
+  add_whole_number(*command, "--starts", arguments->starts, 1, 1000000,
+                   "random starts of each fit; default 500");
+  add_whole_number(*command, "--bootstrap", arguments->bootstrap, 20, 100000,
+                   "refits for intervals; default 200, five times that for Chinchilla");
+  add_whole_number(*command, "--seed", arguments->seed, 0, INT64_MAX, "of starts and resamples");
+  add_whole_number(*command, "--threads", arguments->threads, 0, 4096, "default all cores");
+  command->add_option("--scale", arguments->scale)->group("");
+  command->add_option("--only", arguments->only)->group("");
+  command->add_flag("--json", arguments->json, "print one JSON object");
+  command->footer("Example: rondo reproduce laws --data published --out results/laws");
+  command->callback([arguments] { run_reproduce(*arguments); });
+}
+
+}  // namespace rondo
