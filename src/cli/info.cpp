@@ -8,7 +8,10 @@
 #include "cli/command.h"
 #include "config/recipe.h"
 #include "cost/describe.h"
+#include "cost/parameters.h"
 #include "eval/open_model.h"
+#include "train/preflight.h"
+#include "train/settle.h"
 
 namespace rondo {
 namespace {
@@ -16,7 +19,7 @@ namespace {
 struct InfoArguments {
   std::string target;
   Overrides set;
-  bool json = false, keys = false;
+  bool json = false, keys = false, time = false, measure = false;
 };
 
 /// The config that `target` stands for: a recipe, a run, a checkpoint or a weights file.
@@ -38,9 +41,14 @@ Config find_config(const InfoArguments& arguments) {
 void run_info(const InfoArguments& arguments) {
   if (arguments.keys) return print_text(recipe_reference());
   require(!arguments.target.empty(), "info: no RECIPE or MODEL given; see `rondo info --help`");
-  const auto config = find_config(arguments);
-  if (arguments.json) return print_json(describe(config));
-  print_text(describe_text(config));
+  auto config = find_config(arguments);
+  DescribeOptions options;
+  if (arguments.time) {
+    config = settle(config, vocabulary_size(config));
+    options.speed = measured_machine_speed(config.engine.threads, arguments.measure);
+  }
+  if (arguments.json) return print_json(describe(config, options));
+  print_text(describe_text(config, options));
 }
 
 }  // namespace
@@ -54,10 +62,14 @@ void declare_info(CLI::App& app, int&) {
   command->add_option("--set", arguments->set, "override a key: --set loops.forward=8")
       ->allow_extra_args(false);
   command->add_flag("--keys", arguments->keys, "list every recipe key with default and meaning");
+  auto* time = command->add_flag("--time", arguments->time,
+                                 "estimate seconds; measures this machine once (three seconds)");
+  command->add_flag("--measure", arguments->measure, "with --time: measure it again")->needs(time);
   command->add_flag("--json", arguments->json, "print one JSON object");
   command->footer(
       "Example: rondo info recipes/looped-4x4.toml --set loops.backward=2\n"
-      "Reads no data. FLOPs per token are matrix products; the formula is printed with its terms.");
+      "Reads no data. FLOPs per token are matrix products; the formula is printed with its terms.\n"
+      "Measurements are kept in $RONDO_CACHE, else $XDG_CACHE_HOME/rondo, else ~/.cache/rondo.");
   command->callback([arguments] { run_info(*arguments); });
 }
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "cost/flops.h"
 #include "cost/groups.h"
@@ -107,7 +108,7 @@ Json optimizer_json(const Config& config, std::int64_t vocab) {
 
 /// Figures of the whole run. They use the means over the draws where loops are sampled, since that
 /// is what the run will have counted at its end.
-void add_run(Json& out, const Config& config, const DescribeOptions& options) {
+void add_run(Json& out, const Config& config) {
   const auto flops = expected_flops_per_token(config);
   const auto loops = expected_loops(config.loops);
   const double tokens = tokens_per_step(config) * static_cast<double>(config.train.steps);
@@ -120,13 +121,70 @@ void add_run(Json& out, const Config& config, const DescribeOptions& options) {
   out["tokens_per_parameter"] = non_embedding > 0 ? Json(tokens / non_embedding) : Json();
   out["total_flops"] = number(flops.train_matmul * tokens);
   out["total_flops_with_attention_and_head"] = number(flops.train * tokens);
-  if (options.roof_gflops <= 0) return;
-  const double step =
-      seconds_for(flops.train * tokens_per_step(config), {options.roof_gflops, options.efficiency});
-  out["time_s"] = {{"roof_gflops", options.roof_gflops},
-                   {"efficiency", options.efficiency},
-                   {"step", step},
-                   {"total", step * static_cast<double>(config.train.steps)}};
+}
+
+Json terms_json(const StepSeconds& seconds) {
+  return {{"matmul", seconds.matmul},           {"attention", seconds.attention},
+          {"elementwise", seconds.elementwise}, {"head", seconds.head},
+          {"optimizer", seconds.optimizer},     {"overhead", seconds.overhead}};
+}
+
+/// Time of a step and of the run.
+Json seconds_json(const Config& config, std::int64_t vocab, std::int64_t micro_batch,
+                  const MachineSpeed& speed) {
+  const auto step = step_seconds(config, vocab, micro_batch, speed);
+  const auto run = run_seconds(config, vocab, micro_batch, speed);
+  const double flops = expected_flops_per_token(config).train * tokens_per_step(config);
+  return {{"step", step.total()},
+          {"step_terms", terms_json(step)},
+          {"run", run.total()},
+          {"run_steps", run.steps},
+          {"run_validation", run.validation},
+          {"tokens_per_s", tokens_per_step(config) / step.total()},
+          {"sustained_gflops", sustained_gflops(config, vocab, micro_batch, speed)},
+          {"roof_gflops", speed.roof_gflops()},
+          {"roof_share", roof_share(flops, step.total(), speed.roof_gflops())},
+          {"bandwidth_gbps", speed.bandwidth_gbps()},
+          {"threads", speed.threads},
+          {"machine", speed.machine}};
+}
+
+/// 1, 2, 4 … up to twice the trained loops, and the trained ones; 1 alone where nothing is looped.
+std::vector<std::int64_t> inference_loops(const Config& config) {
+  const std::int64_t trained = config.loops.forward;
+  if (config.model.core_layers == 0 || (trained == 1 && config.loops.sampler == Sampler::kFixed &&
+                                        config.model.injection == Injection::kNone))
+    return {1};
+  std::vector<std::int64_t> loops;
+  for (std::int64_t count = 1; count <= 2 * trained; count *= 2) {
+    if (count > trained && !loops.empty() && loops.back() < trained) loops.push_back(trained);
+    loops.push_back(count);
+  }
+  if (loops.back() < trained) loops.push_back(trained);
+  return loops;
+}
+
+/// What a token costs when a text of the recipe's length is read, and when one is generated after
+/// it, by number of loops.
+Json inference_json(const Config& config, std::int64_t vocab, const DescribeOptions& options) {
+  const std::int64_t length = config.data.sequence_length;
+  Json list = Json::array();
+  for (const std::int64_t loops : inference_loops(config)) {
+    const auto r = static_cast<double>(loops);
+    Json entry = {
+        {"loops", loops},
+        {"flops_per_token", number(flops_per_token(config.model, vocab, length, {r, r}).forward)},
+        {"kv_bytes_per_token", number(kv_cache_bytes_per_token(config.model, r))}};
+    if (options.speed) {
+      const auto prefill = forward_seconds(config, vocab, 1, length, r, 1, *options.speed);
+      const auto decode =
+          decode_seconds(config, vocab, static_cast<double>(length), r, *options.speed);
+      entry["prefill_s_per_token"] = prefill.total() / static_cast<double>(length);
+      entry["decode_s_per_token"] = decode.total();
+    }
+    list.push_back(entry);
+  }
+  return list;
 }
 
 }  // namespace
@@ -146,7 +204,11 @@ Json describe(const Config& config, const DescribeOptions& options) {
   out["effective_depth"] =
       model.prelude_layers + model.core_layers * config.loops.forward + model.coda_layers;
   out["optimizer_groups"] = optimizer_json(config, vocab);
-  add_run(out, config, options);
+  out["inference"] = inference_json(config, vocab, options);
+  add_run(out, config);
+  if (options.speed)
+    out["seconds"] =
+        seconds_json(config, vocab, micro_batch_for(config, vocab, options), *options.speed);
   return out;
 }
 

@@ -1,5 +1,9 @@
 // The description of a recipe for people: the numbers of describe() as tables.
+#include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -98,17 +102,53 @@ std::string run_text(const Json& about) {
     table.add({"loops drawn",
                fmt::format("T {:.4g}, B {:.4g}", about["expected_loops"]["forward"].get<double>(),
                            about["expected_loops"]["backward"].get<double>()),
-               "means; FLOPs and time below use them"});
+               "means; FLOPs and time use them"});
   table.add({"FLOPs", rounded(about["total_flops"]), "train_matmul × tokens"});
   table.add({"", rounded(about["total_flops_with_attention_and_head"]), "with attention and head"});
-  if (about.contains("time_s")) {
-    const auto& time = about["time_s"];
-    table.add({"time", duration(time["total"].get<double>()),
-               fmt::format(
-                   "{} a step at {:.0f} % of {:.0f} GFLOP/s", duration(time["step"].get<double>()),
-                   100.0 * time["efficiency"].get<double>(), time["roof_gflops"].get<double>())});
-  }
   return section("Run", table);
+}
+
+std::string inference_text(const Json& inference) {
+  const bool timed = inference[0].contains("decode_s_per_token");
+  TextTable table(
+      timed ? std::vector<std::string>{"loops", "FLOPs", "KV cache", "reading", "generating"}
+            : std::vector<std::string>{"loops", "FLOPs", "KV cache"});
+  for (const auto& entry : inference) {
+    std::vector<std::string> row = {exact(entry["loops"]), rounded(entry["flops_per_token"]),
+                                    size(entry["kv_bytes_per_token"])};
+    for (const char* key : {"prefill_s_per_token", "decode_s_per_token"})
+      if (timed) row.push_back(fmt::format("{} tokens/s", si(1.0 / entry[key].get<double>())));
+    table.add(row);
+  }
+  return section("Inference, per token", table);
+}
+
+/// Shares of the terms, the largest first.
+std::string terms_text(const Json& terms, double total) {
+  std::vector<std::pair<double, std::string>> sorted;
+  for (const auto& [name, seconds] : terms.items())
+    sorted.emplace_back(seconds.get<double>() / total, name);
+  std::ranges::sort(sorted, std::greater<>{});
+  std::vector<std::string> parts;
+  for (const auto& [share, name] : sorted)
+    parts.push_back(fmt::format("{} {:.0f} %", name, 100.0 * share));
+  return join(parts, ", ");
+}
+
+std::string time_text(const Json& seconds) {
+  const auto value = [&](const char* key) { return seconds[key].get<double>(); };
+  TextTable table({"run", duration(value("run")),
+                   fmt::format("{} of it validation", duration(value("run_validation")))});
+  table.add({"step", duration(value("step")), terms_text(seconds["step_terms"], value("step"))});
+  table.add({"tokens", fmt::format("{}/s", si(value("tokens_per_s"))), ""});
+  table.add({"train_matmul", fmt::format("{:.0f} GFLOP/s", value("sustained_gflops")),
+             "what turns seconds into the FLOPs of laws and plans"});
+  table.add({"roof", fmt::format("{:.0f} GFLOP/s", value("roof_gflops")),
+             fmt::format("{:.0f} % of it in a step; memory {:.0f} GB/s",
+                         100.0 * value("roof_share"), value("bandwidth_gbps"))});
+  return section(fmt::format("Time on {}, threads: {}", seconds["machine"].get<std::string>(),
+                             seconds["threads"].get<std::int64_t>()),
+                 table);
 }
 
 }  // namespace
@@ -119,6 +159,8 @@ std::string describe_text(const Config& config, const DescribeOptions& options) 
   text += fmt::format("FLOPs per token\n{}\n", indented(flops_formula(config)));
   text += memory_text(about["memory_bytes"]) + horizon_text(about);
   text += optimizer_text(about["optimizer_groups"]) + run_text(about);
+  text += inference_text(about["inference"]);
+  if (about.contains("seconds")) text += time_text(about["seconds"]);
   text.pop_back();
   return text;
 }

@@ -30,6 +30,7 @@ Json plan_training(const Config& recipe, const fs::path& out) {
           {"memory_bytes", facts.memory_bytes},
           {"disk_bytes", facts.disk_bytes},
           {"estimated_s", facts.seconds},
+          {"estimated_by", facts.measured ? "measured speeds" : "share of the roof"},
           {"roof_gflops", facts.roof_gflops},
           {"micro_batch", config.train.micro_batch}};
 }

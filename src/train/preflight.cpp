@@ -1,21 +1,28 @@
 // Counting before training.
 #include "train/preflight.h"
 
+#include <nlohmann/json.hpp>
+#include <utility>
+
 #include "base/error.h"
+#include "base/log.h"
 #include "base/machine.h"
 #include "base/text.h"
 #include "cost/flops.h"
 #include "cost/memory.h"
 #include "cost/parameters.h"
 #include "cost/time.h"
+#include "tensor/machine_speed.h"
+#include "tensor/tensor.h"
 
 namespace rondo {
 namespace {
 
-// Share of the roof that a training step reaches on two cores; docs/LOG.md has the measurements.
+// Share of the roof that a training step reaches on two cores, for a machine that is not measured;
+// docs/LOG.md has the measurements.
 constexpr double kExpectedShare = 0.55;
 // The process before the first tensor: libraries and their tables.
-constexpr double kProcessBytes = 250e6;
+constexpr double kProcessBytes = 175e6;
 
 }  // namespace
 
@@ -36,9 +43,33 @@ Preflight preflight(const Config& config, double training_tokens, double roof_gf
   const auto kept = config.train.keep + (config.train.keep_best ? 1 : 0) + 1;
   facts.disk_bytes = static_cast<double>(kept) * 12.0 * static_cast<double>(facts.parameters);
   facts.roof_gflops = roof_gflops;
-  if (roof_gflops > 0)
-    facts.seconds = seconds_for(flops.train * facts.tokens, {roof_gflops, kExpectedShare});
+  if (roof_gflops > 0) {
+    const auto speed = cached_machine_speed(config.engine.threads);
+    facts.measured = speed.has_value();
+    facts.seconds =
+        speed ? run_seconds(config, config.model.vocab, config.train.micro_batch, *speed).total()
+              : seconds_for(flops.train * facts.tokens, {roof_gflops, kExpectedShare});
+  }
   return facts;
+}
+
+MachineSpeed measured_machine_speed(std::int64_t threads, bool anew) {
+  if (!anew)
+    if (auto cached = cached_machine_speed(threads)) return *std::move(cached);
+  log("measuring this machine with {} threads", threads);
+  set_threads(static_cast<int>(threads));
+  auto speed = machine_speed_from(measure_machine_speed(), "the measurement of this machine");
+  if (!speed.undisturbed()) {
+    log("note: other processes took {:.0f} % of the processors; the measurement is not kept",
+        100.0 * (1.0 - speed.processor_share));
+    return speed;
+  }
+  try {
+    cache_machine_speed(speed);
+  } catch (const Error& error) {
+    log("note: the measurement is not kept: {}", error.what());
+  }
+  return speed;
 }
 
 std::string preflight_text(const Config& config, const Preflight& facts) {
@@ -57,8 +88,10 @@ std::string preflight_text(const Config& config, const Preflight& facts) {
                       bytes(facts.memory_bytes), bytes(static_cast<double>(free_memory_bytes())),
                       config.train.micro_batch, config.train.batch, bytes(facts.disk_bytes));
   text += facts.seconds > 0
-              ? fmt::format("about {} on {} threads at a roof of {:.0f} GFLOP/s",
-                            duration(facts.seconds), config.engine.threads, facts.roof_gflops)
+              ? fmt::format("about {} on {} threads{} at a roof of {:.0f} GFLOP/s",
+                            duration(facts.seconds), config.engine.threads,
+                            facts.measured ? ", as parts of a step were measured," : "",
+                            facts.roof_gflops)
               : fmt::format("{} threads", config.engine.threads);
   return text;
 }

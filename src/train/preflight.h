@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "config/config.h"
+#include "cost/machine_speed.h"
 
 namespace rondo {
 
@@ -16,11 +17,19 @@ struct Preflight {
   double memory_bytes = 0;  ///< estimated peak
   double disk_bytes = 0;    ///< of the checkpoints kept
   double roof_gflops = 0;
-  double seconds = 0;  ///< estimated
+  double seconds = 0;     ///< estimated
+  bool measured = false;  ///< by measurements of this machine, not by a share of the roof
 };
 
-/// Computes the facts. `training_tokens` is the size of the training data.
+/// Computes the facts. `training_tokens` is the size of the training data. With a roof the time is
+/// estimated: from the cached measurement of this machine and config.engine.threads threads if
+/// there is one (cost/machine_speed.h), else as a share of the roof.
 Preflight preflight(const Config& config, double training_tokens, double roof_gflops);
+
+/// The speed of this machine with so many threads: cached, or measured (three seconds; sets the
+/// threads) and then cached, unless other processes disturbed it. `anew` measures in any case. A
+/// cache that cannot be written is a note, not an error.
+MachineSpeed measured_machine_speed(std::int64_t threads, bool anew);
 
 /// The facts as a few lines for people.
 std::string preflight_text(const Config& config, const Preflight& facts);
