@@ -3,6 +3,7 @@
 // tests.
 #pragma once
 
+#include <array>
 #include <functional>
 
 #include "tensor/tensor.h"
@@ -21,7 +22,12 @@ struct RotaryTable {
 };
 
 /// Rotates the two halves of a head (the Llama convention): x_BTHK, positions from 0.
-Tensor rotate(const Tensor& x_BTHK, const RotaryTable& table);
+Tensor rotate(const Tensor& x_BTHK, const RotaryTable& table, Form form);
+
+/// q_BTHK, k_BTGK and v_BTGK out of their joint product [B, T, (H + 2G) K]; queries and keys
+/// rotated unless `table` is null.
+std::array<Tensor, 3> split_heads(const Tensor& qkv, const RotaryTable* table, std::int64_t heads,
+                                  std::int64_t groups, Form form);
 
 /// Causal softmax attention with scores scaled by 1/√K. q_BTHK; k_BTGK, v_BTGK, where query head h
 /// reads key/value head ⌊h / (H / G)⌋. `allowed_BTT` (bool, optional) further limits who sees whom.
@@ -30,7 +36,7 @@ Tensor causal_attention(const Tensor& q_BTHK, const Tensor& k_BTGK, const Tensor
                         const Tensor& allowed_BTT, Form form);
 
 /// silu(gate) ⊙ up (Shazeer, 2020); `gate_up` holds both side by side in the last dimension.
-Tensor swiglu(const Tensor& gate_up);
+Tensor swiglu(const Tensor& gate_up, Form form);
 
 /// x Wᵀ over the last dimension.
 Tensor project(const Tensor& x, const Tensor& weight);

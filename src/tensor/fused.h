@@ -1,0 +1,34 @@
+// Operations with a backward pass of their own: one pass over memory each, where the library's
+// single operations take several. Single precision on the CPU; callers fall back to the composed
+// forms in ops.h for everything else.
+#pragma once
+
+#include <array>
+
+#include "tensor/ops.h"
+
+namespace rondo::fused {
+
+/// Whether the operations here can take this tensor.
+bool suits(const Tensor& x);
+
+/// rondo::rms_norm.
+Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps);
+
+/// rondo::swiglu.
+Tensor swiglu(const Tensor& gate_up);
+
+/// rondo::rotate.
+Tensor rotate(const Tensor& x_BTHK, const RotaryTable& table);
+
+/// q_BTHK, k_BTGK, v_BTGK out of their joint product [B, T, (H + 2G) K]; queries and keys rotated
+/// unless `table` is null.
+std::array<Tensor, 3> split_heads(const Tensor& qkv, const RotaryTable* table, std::int64_t heads,
+                                  std::int64_t groups);
+
+/// rondo::causal_attention without a limit on who sees whom, by oneDNN products on blocks of
+/// queries; keeps what each row's softmax needs and computes the probabilities again on the way
+/// back (Dao et al., 2022).
+Tensor causal_attention(const Tensor& q_BTHK, const Tensor& k_BTGK, const Tensor& v_BTGK);
+
+}  // namespace rondo::fused
