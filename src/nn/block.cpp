@@ -37,11 +37,12 @@ Tensor normed(const Tensor& x_BTHK, const Tensor& gains, const BlockContext& con
              : rotate(norm(x_BTHK), context.rotary, context.form);
 }
 
+/// Attention of the normed x_BTD.
 Tensor attend(const PackedBlock& block, const Tensor& x_BTD, const BlockContext& context) {
   const auto& config = context.config;
-  const auto [q, k, v] =
-      split_heads(project(x_BTD, block.qkv), norm_first(config) ? nullptr : &context.rotary,
-                  config.heads, config.kv_heads, context.form);
+  const auto [q, k, v] = split_heads(
+      norm_project(x_BTD, block.attn_norm, config.norm_eps, block.qkv, context.form),
+      norm_first(config) ? nullptr : &context.rotary, config.heads, config.kv_heads, context.form);
   const auto seen =
       causal_attention(normed(q, block.q_norm, context), normed(k, block.k_norm, context), v,
                        context.allowed_BTT, context.form);
@@ -110,12 +111,10 @@ PackedBlock PackedBlock::rebuilt(const std::vector<Tensor>& list, std::size_t& n
 }
 
 Tensor forward(const PackedBlock& block, const Tensor& x_BTD, const BlockContext& context) {
-  const auto norm = [&](const Tensor& x, const Tensor& gains) {
-    return rms_norm(x, gains, context.config.norm_eps, context.form);
-  };
-  const auto x = x_BTD + attend(block, norm(x_BTD, block.attn_norm), context);
-  return x +
-         project(swiglu(project(norm(x, block.mlp_norm), block.gate_up), context.form), block.down);
+  const auto x = x_BTD + attend(block, x_BTD, context);
+  const auto gate_up =
+      norm_project(x, block.mlp_norm, context.config.norm_eps, block.gate_up, context.form);
+  return x + swiglu_project(gate_up, block.down, context.form);
 }
 
 }  // namespace rondo

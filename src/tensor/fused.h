@@ -31,4 +31,15 @@ std::array<Tensor, 3> split_heads(const Tensor& qkv, const RotaryTable* table, s
 /// back (Dao et al., 2022).
 Tensor causal_attention(const Tensor& q_BTHK, const Tensor& k_BTGK, const Tensor& v_BTGK);
 
+/// rms_norm(x) Wᵀ; the normed rows are computed again on the way back instead of being kept.
+Tensor norm_project(const Tensor& x, const Tensor& gains, double eps, const Tensor& weight);
+
+/// swiglu(gate_up) Wᵀ; likewise.
+Tensor swiglu_project(const Tensor& gate_up, const Tensor& weight);
+
+/// Σ of the cross-entropies of shape_logits(h_ND Wᵀ); rows whose target is −1 add nothing. Works on
+/// some rows at a time and computes the gradients at once, so that [N, V] never exists.
+Tensor head_loss(const Tensor& h_ND, const Tensor& weight, const Tensor& targets_N, double scale,
+                 double softcap);
+
 }  // namespace rondo::fused

@@ -45,6 +45,11 @@ struct Kernels {
   /// d scores = p ⊙ (d p − Σ p ⊙ d p) · factor, into d_p, in the first `seen`; 0 beyond.
   void (*softmax_backward)(const float* probabilities, float* d_p, float factor, std::int64_t seen,
                            std::int64_t width);
+
+  /// Cross-entropy of one row: logits z, shaped as c tanh(scale · z / c) or scale · z when
+  /// `softcap` c is 0. Returns nats; z becomes d nats / d z.
+  float (*cross_entropy)(float* logits, std::int64_t width, std::int64_t target, float scale,
+                         float softcap);
 };
 
 /// The best set for this processor.

@@ -174,6 +174,34 @@ void softmax_backward(const float* p, float* d_p, float factor, std::int64_t see
 }
 
 template <typename Isa>
+float cross_entropy(float* z, std::int64_t width, std::int64_t target, float scale, float softcap) {
+  // z becomes the shaped logit; its slope in z follows from it: scale (1 − (shaped / c)²).
+  if (softcap > 0) {
+    const float twice = 2.0f * scale / softcap;
+#pragma omp simd
+    for (std::int64_t j = 0; j < width; ++j)
+      z[j] = softcap - 2.0f * softcap / (1.0f + exponential<Isa>(twice * z[j]));
+  } else if (scale != 1.0f) {
+#pragma omp simd
+    for (std::int64_t j = 0; j < width; ++j) z[j] *= scale;
+  }
+  float most = z[0];
+#pragma omp simd reduction(max : most)
+  for (std::int64_t j = 0; j < width; ++j) most = most < z[j] ? z[j] : most;
+  float sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (std::int64_t j = 0; j < width; ++j) sum += exponential<Isa>(z[j] - most);
+  const float nats = most - z[target] + __builtin_logf(sum);
+  const float share = 1.0f / sum, aimed = z[target];
+  const float bend = softcap > 0 ? 1.0f / (softcap * softcap) : 0.0f;
+#pragma omp simd
+  for (std::int64_t j = 0; j < width; ++j)
+    z[j] = exponential<Isa>(z[j] - most) * share * scale * (1.0f - z[j] * z[j] * bend);
+  z[target] -= scale * (1.0f - aimed * aimed * bend);
+  return nats;
+}
+
+template <typename Isa>
 constexpr Kernels kernels_for(const char* name) {
   return {.name = name,
           .swiglu = swiglu<Isa>,
@@ -183,7 +211,8 @@ constexpr Kernels kernels_for(const char* name) {
           .rotate = rotate<Isa>,
           .softmax = softmax<Isa>,
           .probabilities = probabilities<Isa>,
-          .softmax_backward = softmax_backward<Isa>};
+          .softmax_backward = softmax_backward<Isa>,
+          .cross_entropy = cross_entropy<Isa>};
 }
 
 }  // namespace rondo::kernel_body

@@ -179,6 +179,24 @@ Tensor cross_entropy(const Tensor& logits_NV, const Tensor& targets_N) {
   return at::cross_entropy_loss(logits_NV, targets_N, {}, at::Reduction::None, /*ignore_index=*/-1);
 }
 
+Tensor norm_project(const Tensor& x, const Tensor& gains, double eps, const Tensor& weight,
+                    Form form) {
+  if (form == Form::kFused && fused::suits(x)) return fused::norm_project(x, gains, eps, weight);
+  return project(rms_norm(x, gains, eps, form), weight);
+}
+
+Tensor swiglu_project(const Tensor& gate_up, const Tensor& weight, Form form) {
+  if (form == Form::kFused && fused::suits(gate_up)) return fused::swiglu_project(gate_up, weight);
+  return project(swiglu(gate_up, form), weight);
+}
+
+Tensor head_loss(const Tensor& h_ND, const Tensor& weight, const Tensor& targets_N, double scale,
+                 double softcap, Form form) {
+  if (form == Form::kFused && fused::suits(h_ND))
+    return fused::head_loss(h_ND, weight, targets_N, scale, softcap);
+  return cross_entropy(shape_logits(project(h_ND, weight), scale, softcap), targets_N).sum();
+}
+
 Tensor recomputed(const TensorFunction& function, const std::vector<Tensor>& inputs) {
   return Recomputed::apply(function, at::TensorList(inputs));
 }

@@ -41,12 +41,23 @@ Tensor swiglu(const Tensor& gate_up, Form form);
 /// x Wᵀ over the last dimension.
 Tensor project(const Tensor& x, const Tensor& weight);
 
+/// rms_norm(x) Wᵀ.
+Tensor norm_project(const Tensor& x, const Tensor& gains, double eps, const Tensor& weight,
+                    Form form);
+
+/// swiglu(gate_up) Wᵀ.
+Tensor swiglu_project(const Tensor& gate_up, const Tensor& weight, Form form);
+
 /// Logits after scale and soft cap: c tanh(scale · z / c), or scale · z when `softcap` is 0.
 Tensor shape_logits(const Tensor& logits, double scale, double softcap);
 
 /// Cross-entropy in nats of each row: logits_NV, targets_N (int64). Returns [N]; 0 where the target
 /// is −1.
 Tensor cross_entropy(const Tensor& logits_NV, const Tensor& targets_N);
+
+/// Σ_N of the cross-entropies of shape_logits(h_ND Wᵀ), in nats.
+Tensor head_loss(const Tensor& h_ND, const Tensor& weight, const Tensor& targets_N, double scale,
+                 double softcap, Form form);
 
 /// Runs `function(inputs)` now without keeping its intermediate results, and runs it again in the
 /// backward pass (Chen et al., 2016). `function` must depend on nothing else that needs gradients

@@ -103,6 +103,32 @@ TEST_P(Fused, NonContiguousInputs) {
                      {x, values({8, 80}, 1.0)}, "project by half a matrix");
 }
 
+TEST_P(Fused, ProductsWithTheirNeighboursEqualComposed) {
+  for (const std::int64_t width : {8, 21, 64}) {
+    expect_equal_forms(
+        [](const auto& in, Form form) { return norm_project(in[0], in[1], 1e-5, in[2], form); },
+        {values({2, 9, width}), values({width}, 1.0), values({13, width}, 2.0)}, "norm, product");
+    expect_equal_forms([](const auto& in, Form form) { return swiglu_project(in[0], in[1], form); },
+                       {values({2, 9, 2 * width}) * 2.0, values({13, width}, 2.0)},
+                       "swiglu, product");
+  }
+}
+
+TEST_P(Fused, HeadLossEqualsComposed) {
+  for (const std::int64_t rows : {1, 40, 3000}) {
+    auto targets = at::arange(rows, at::kLong).remainder(17);
+    if (rows > 1) targets[rows / 2] = -1;
+    for (const auto& [scale, softcap] :
+         std::vector<std::pair<double, double>>{{1, 0}, {2, 15}, {0.5, 3}})
+      expect_equal_forms(
+          [&, s = scale, c = softcap](const auto& in, Form form) {
+            return head_loss(in[0], in[1], targets, s, c, form);
+          },
+          {values({rows, 24}), values({1001, 24}, 2.0) * 0.3},
+          "head of " + std::to_string(rows) + ", cap " + std::to_string(softcap));
+  }
+}
+
 // What lies ahead must not reach back.
 TEST_P(Fused, LaterTokensChangeNothingEarlier) {
   auto q = values({1, 130, 2, 16}).to(at::kFloat), k = values({1, 130, 2, 16}, 1.0).to(at::kFloat),
