@@ -55,7 +55,7 @@ install_packages() {
   mapfile -t useful < <(packages_of_missing_commands ccache=ccache mold=mold)
   mapfile -t for_tests < <(packages_of_missing_commands clang-format=clang-format)
   headers=(fmt/format.h=libfmt-dev toml++/toml.h=libtomlplusplus-dev nlohmann/json.hpp=nlohmann-json3-dev
-    ceres/ceres.h=libceres-dev CLI/CLI.hpp=libcli11-dev Random123/philox.h=librandom123-dev openssl/evp.h=libssl-dev)
+    ceres/ceres.h=libceres-dev oneapi/dnnl/dnnl.hpp=libdnnl-dev CLI/CLI.hpp=libcli11-dev Random123/philox.h=librandom123-dev openssl/evp.h=libssl-dev)
   if command -v "${CXX:-g++}" >/dev/null; then
     mapfile -t -O ${#needed[@]} needed < <(packages_of_missing_headers "${headers[@]}")
     mapfile -t -O ${#for_tests[@]} for_tests < <(packages_of_missing_headers gtest/gtest.h=libgtest-dev)

@@ -61,12 +61,16 @@ struct DataConfig {
 /// How the machine is used.
 struct EngineConfig {
   std::int64_t threads = 0;
+  GemmChoice gemm = GemmChoice::kAuto;
   bool fused = true;
 
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("threads", self.threads, kThreads, "threads; 0 = all cores");
-    visit("fused", self.fused, "fused attention; false = composed from single operations");
+    visit("gemm", self.gemm,
+          "library of the matrix products; auto = the quickest here, measured at start");
+    visit("fused", self.fused,
+          "own and fused operations; false = composed from the library's single ones");
   }
 };
 

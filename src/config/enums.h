@@ -21,6 +21,7 @@ enum class OptimizerKind { kAdamw };
 enum class ScheduleKind { kCosine, kWsd, kLinear, kConstant };
 enum class Precision { kAuto, kFp32, kBf16 };
 enum class DeviceKind { kCpu, kCuda };
+enum class GemmChoice { kAuto, kLibtorch, kOnednn };
 
 /// The words of an enumeration, in the order of its enumerators.
 template <typename Enum>
@@ -66,6 +67,9 @@ inline constexpr std::array kWords<ScheduleKind> =
 template <>
 inline constexpr std::array kWords<Precision> = std::to_array<std::string_view>({"auto", "fp32",
                                                                                  "bf16"});
+template <>
+inline constexpr std::array kWords<GemmChoice> =
+    std::to_array<std::string_view>({"auto", "libtorch", "onednn"});
 template <>
 inline constexpr std::array kWords<DeviceKind> = std::to_array<std::string_view>({"cpu", "cuda"});
 

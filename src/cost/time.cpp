@@ -170,6 +170,7 @@ void Counter::block_parts(Passes passes) {
   const double n = tokens(), d = width(), joint = queries() + 2 * keys(), f = feed_forward();
   for (int i = 0; i < 2; ++i) {
     norm(passes);
+    norm({passes.backward, 0});          // again on the way back, instead of being kept
     move(n * d, 3, 1, passes.forward);   // the residual sum
     move(n * d, 3, 1, passes.backward);  // gradients of stream and branch meet
   }
@@ -180,10 +181,10 @@ void Counter::block_parts(Passes passes) {
     operation(speed_.norm, n * queries(), passes);
     operation(speed_.norm, n * keys(), passes);
   }
-  // Each of q, k, v gives its gradient as a whole joint tensor of zeros with its part filled in;
-  // two sums join them. The calls are attention's.
-  move(n * joint, 3 + 2 + 6, 0, passes.backward);
-  if (model_.kv_heads != model_.heads) {  // keys and values are repeated for each query head
+  // Values are copied out of the joint product and their gradients back; the calls are attention's.
+  move(n * keys(), 2, 0, passes.forward + passes.backward);
+  if (!fused_ &&
+      model_.kv_heads != model_.heads) {  // keys and values are repeated for each query head
     move(n * queries(), 4, 2, passes.forward);
     move(n * queries(), 4, 2, passes.backward);
   }
@@ -191,6 +192,7 @@ void Counter::block_parts(Passes passes) {
   product(n, queries(), d, passes, sum_.matmul);
   product(n, d, 2 * f, passes, sum_.matmul);
   operation(speed_.swiglu, n * f, passes);
+  operation(speed_.swiglu, n * f, {passes.backward, 0});  // again on the way back
   product(n, f, d, passes, sum_.matmul);
 }
 

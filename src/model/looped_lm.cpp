@@ -131,6 +131,12 @@ Tensor LoopedPass::read_out(const Tensor& state_BTD) const {
                   model_.config.norm_eps, context_.form);
 }
 
+Tensor LoopedPass::summed_loss(const Tensor& state_BTD, const Tensor& targets_N) const {
+  const auto& weight = model_.head ? model_.head->weight.value : model_.embed.weight.value;
+  return head_loss(read_out(state_BTD).flatten(0, 1), weight, targets_N, model_.config.logit_scale,
+                   model_.config.logit_softcap, context_.form);
+}
+
 Tensor LoopedPass::logits(const Tensor& state_BTD) const {
   const auto& weight = model_.head ? model_.head->weight.value : model_.embed.weight.value;
   return shape_logits(project(read_out(state_BTD), weight), model_.config.logit_scale,

@@ -67,6 +67,8 @@ class LoopedPass {
 
   /// Logits of a state with scale and soft cap, [B, T, V].
   [[nodiscard]] Tensor logits(const Tensor& state_BTD) const;
+  /// Σ of the cross-entropies of the logits read out from a state, in nats; logits are never whole.
+  [[nodiscard]] Tensor summed_loss(const Tensor& state_BTD, const Tensor& targets_N) const;
 
   /// h_0, the state before the first loop.
   [[nodiscard]] const Tensor& initial_state() const { return initial_; }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "config/recipe.h"
+#include "nn/engine.h"
 
 namespace rondo {
 namespace {
@@ -61,7 +62,8 @@ StoredModel read_model(const fs::path& file) {
                      .model = {}};
   require(stored.config.model.vocab > 0, "{}: its config has no model.vocab", file.string());
   stored.model = make_looped_lm(stored.config.model);
-  stored.model.form = stored.config.engine.fused ? Form::kFused : Form::kComposed;
+  use_engine(stored.config.engine);
+  stored.model.form = form_of(stored.config.engine);
   load_weights(stored.model, content, file.string());
   return stored;
 }

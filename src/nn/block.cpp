@@ -20,25 +20,33 @@ Tensor pad_columns(const Tensor& weight) {
 
 Tensor gains_of(const std::optional<RmsNorm>& norm) { return norm ? norm->weight.value : Tensor(); }
 
-/// RoPE and QK-norm of queries or keys, x_BTHK, in the configured order.
-Tensor position(const Tensor& x_BTHK, const Tensor& gains, const BlockContext& context) {
+/// Whether the norm comes first, so that heads cannot be rotated while they are split.
+bool norm_first(const ModelConfig& config) {
+  return config.qk_norm != QkNorm::kNone && config.qk_norm_order == QkNormOrder::kBeforeRope;
+}
+
+/// QK-norm of queries or keys, x_BTHK, and RoPE where it comes after.
+Tensor normed(const Tensor& x_BTHK, const Tensor& gains, const BlockContext& context) {
   const auto& config = context.config;
   const auto norm = [&](const Tensor& x) {
     return rms_norm(x, gains, config.norm_eps, context.form);
   };
-  if (config.qk_norm == QkNorm::kNone) return rotate(x_BTHK, context.rotary);
-  return config.qk_norm_order == QkNormOrder::kAfterRope ? norm(rotate(x_BTHK, context.rotary))
-                                                         : rotate(norm(x_BTHK), context.rotary);
+  if (config.qk_norm == QkNorm::kNone) return x_BTHK;
+  return config.qk_norm_order == QkNormOrder::kAfterRope
+             ? norm(x_BTHK)
+             : rotate(norm(x_BTHK), context.rotary, context.form);
 }
 
+/// Attention of the normed x_BTD.
 Tensor attend(const PackedBlock& block, const Tensor& x_BTD, const BlockContext& context) {
   const auto& config = context.config;
-  const auto heads = config.heads, groups = config.kv_heads, width = config.head_dim;
-  const auto qkv = project(x_BTD, block.qkv).unflatten(-1, {heads + 2 * groups, width});
-  const auto q = position(qkv.narrow(2, 0, heads), block.q_norm, context);
-  const auto k = position(qkv.narrow(2, heads, groups), block.k_norm, context);
-  const auto v = qkv.narrow(2, heads + groups, groups);
-  return project(causal_attention(q, k, v, context.allowed_BTT, context.form), block.o);
+  const auto [q, k, v] = split_heads(
+      norm_project(x_BTD, block.attn_norm, config.norm_eps, block.qkv, context.form),
+      norm_first(config) ? nullptr : &context.rotary, config.heads, config.kv_heads, context.form);
+  const auto seen =
+      causal_attention(normed(q, block.q_norm, context), normed(k, block.k_norm, context), v,
+                       context.allowed_BTT, context.form);
+  return project(seen, block.o);
 }
 
 }  // namespace
@@ -103,11 +111,10 @@ PackedBlock PackedBlock::rebuilt(const std::vector<Tensor>& list, std::size_t& n
 }
 
 Tensor forward(const PackedBlock& block, const Tensor& x_BTD, const BlockContext& context) {
-  const auto norm = [&](const Tensor& x, const Tensor& gains) {
-    return rms_norm(x, gains, context.config.norm_eps, context.form);
-  };
-  const auto x = x_BTD + attend(block, norm(x_BTD, block.attn_norm), context);
-  return x + project(swiglu(project(norm(x, block.mlp_norm), block.gate_up)), block.down);
+  const auto x = x_BTD + attend(block, x_BTD, context);
+  const auto gate_up =
+      norm_project(x, block.mlp_norm, context.config.norm_eps, block.gate_up, context.form);
+  return x + swiglu_project(gate_up, block.down, context.form);
 }
 
 }  // namespace rondo

@@ -13,6 +13,7 @@
 #include "base/machine.h"
 #include "base/statistics.h"
 #include "base/version.h"
+#include "tensor/gemm.h"
 #include "tensor/ops.h"
 
 namespace rondo {
@@ -91,15 +92,17 @@ double product_gflops(std::int64_t rows, std::int64_t inner, std::int64_t outer,
   const NoGrad guard;
   const auto x = numbers({rows, inner}), weight = numbers({outer, inner}),
              g = numbers({rows, outer});
+  auto out = at::empty({rows, outer}), d_x = at::empty({rows, inner}),
+       d_weight = at::empty({outer, inner});
   const double flops = 6.0 * static_cast<double>(rows * inner) * static_cast<double>(outer);
   const auto calls = std::clamp(static_cast<int>(1e9 / flops), 1, 500);
   const auto start = Clock::now();
   const auto processor_start = std::clock();
   const double seconds = seconds_of([&] {
     for (int i = 0; i < calls; ++i) {
-      at::mm(x, weight.t());
-      at::mm(g, weight);
-      at::mm(g.t(), x);
+      multiply(x, weight.t(), out);
+      multiply(g, weight, d_x);
+      multiply(g.t(), x, d_weight);
     }
   });
   if (inner >= 128) {  // smaller ones do not keep all threads busy
@@ -157,17 +160,22 @@ void add_operations(Json& json) {
   json["rotate"] = operation_json([](const Size& size) {
     const auto length = std::min<std::int64_t>(size.rows, 128);
     const auto table = any_rotary(length);
-    return time_operation([&](const Tensor& x) { return rotate(x, table); },
+    return time_operation([&](const Tensor& x) { return rotate(x, table, Form::kFused); },
                           numbers({size.rows / length, length, size.width / kHeadDim, kHeadDim}),
                           size.copies);
   });
   json["swiglu"] = operation_json([](const Size& size) {
-    return time_operation(swiglu, numbers({size.rows, 2 * size.width}), size.copies);
+    return time_operation([](const Tensor& x) { return swiglu(x, Form::kFused); },
+                          numbers({size.rows, 2 * size.width}), size.copies);
   });
   json["loss"] = operation_json([](const Size& size) {
+    // With so narrow a hidden state the product is a small part.
+    constexpr std::int64_t kNarrow = 16;
     const auto targets = at::zeros({size.rows}, at::kLong);
-    return time_operation([&](const Tensor& x) { return cross_entropy(x, targets); },
-                          numbers({size.rows, size.width}), size.copies);
+    const auto weight = numbers({size.width, kNarrow}).requires_grad_(true);
+    return time_operation(
+        [&](const Tensor& x) { return head_loss(x, weight, targets, 1.0, 0.0, Form::kFused); },
+        numbers({size.rows, kNarrow}), size.copies, {weight});
   });
   json["add"] = operation_json([](const Size& size) {
     const auto other = numbers({size.rows, size.width});
@@ -187,13 +195,12 @@ Json product_call_json() {
   return call_json([&](const Tensor& x) { return project(x, weight); }, numbers({4, 16}), {weight});
 }
 
-/// With the queries' part of a joint product cut out, as a block does.
 Json attention_call_json() {
   const auto attend = [](const Tensor& qkv) {
-    return causal_attention(qkv.narrow(2, 0, 1), qkv.narrow(2, 1, 1), qkv.narrow(2, 2, 1), {},
-                            Form::kFused);
+    const auto [q, k, v] = split_heads(qkv, nullptr, 1, 1, Form::kFused);
+    return causal_attention(q, k, v, {}, Form::kFused);
   };
-  return call_json(attend, numbers({1, 1, 3, 16}), {});
+  return call_json(attend, numbers({1, 1, 48}), {});
 }
 
 /// A whole block as nn/block runs it, of the usual proportions: in it threads wake up and tensors
@@ -208,13 +215,11 @@ Json block_json(std::int64_t tokens, std::int64_t length, std::int64_t width) {
   const auto gains = at::ones({width}).requires_grad_(true);
   const auto table = any_rotary(length);
   const auto block = [&](const Tensor& x) {
-    const auto joint =
-        project(rms_norm(x, gains, 1e-5, Form::kFused), qkv).unflatten(-1, {3 * heads, kHeadDim});
-    const auto q = rotate(joint.narrow(2, 0, heads), table);
-    const auto k = rotate(joint.narrow(2, heads, heads), table);
-    const auto v = joint.narrow(2, 2 * heads, heads);
-    const auto y = x + project(causal_attention(q, k, v, {}, Form::kFused), o);
-    return y + project(swiglu(project(rms_norm(y, gains, 1e-5, Form::kFused), gate_up)), down);
+    constexpr Form kForm = Form::kFused;
+    const auto joint = norm_project(x, gains, 1e-5, qkv, kForm);
+    const auto [q, k, v] = split_heads(joint, &table, heads, heads, kForm);
+    const auto y = x + project(causal_attention(q, k, v, {}, kForm), o);
+    return y + swiglu_project(norm_project(y, gains, 1e-5, gate_up, kForm), down, kForm);
   };
   const auto times = time_operation(block, numbers({tokens / length, length, width}), 1,
                                     {qkv, o, gate_up, down, gains});
@@ -278,12 +283,17 @@ Json median_of(const std::vector<Json>& rounds) {
 }  // namespace
 
 Json measure_machine_speed() {
+  // With the library that training chooses.
+  const auto before = gemm_in_use();
+  constexpr ProductShape kUsual[] = {{4096, 256, 1376}, {1024, 128, 384}};
+  use_gemm(quickest_gemm(kUsual));
   measure_once();
   std::vector<Json> rounds;
   for (int i = 0; i < kRounds; ++i) rounds.push_back(measure_once());
   Json json = {
       {"machine", machine_name()}, {"version", kVersion}, {"threads", at::get_num_threads()}};
   json.update(median_of(rounds));
+  use_gemm(before);
   return json;
 }
 

@@ -3,6 +3,9 @@
 
 #include <cmath>
 
+#include "tensor/fused.h"
+#include "tensor/gemm.h"
+
 namespace rondo {
 namespace {
 
@@ -75,9 +78,47 @@ class Recomputed : public torch::autograd::Function<Recomputed> {
   };
 };
 
+/// x Wᵀ with the products of tensor/gemm.
+class Project : public torch::autograd::Function<Project> {
+ public:
+  static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& x,
+                        const Tensor& weight) {
+    context->save_for_backward({x, weight});
+    auto shape = x.sizes().vec();
+    shape.back() = weight.size(0);
+    auto out = at::empty(shape, x.options());
+    auto rows = out.view({-1, weight.size(0)});
+    multiply(flat(x), weight.t(), rows);
+    return out;
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list output_gradient) {
+    const auto saved = context->get_saved_variables();
+    const auto& x = saved[0];
+    const auto& weight = saved[1];
+    const auto slope = flat(output_gradient[0]);
+    torch::autograd::variable_list result(2);
+    if (context->needs_input_grad(0)) {
+      result[0] = at::empty(x.sizes(), x.options());
+      auto rows = result[0].view({-1, x.size(-1)});
+      multiply(slope, weight, rows);
+    }
+    if (context->needs_input_grad(1)) {
+      result[1] = at::empty(weight.sizes(), weight.options());
+      multiply(slope.t(), flat(x), result[1]);
+    }
+    return result;
+  }
+
+ private:
+  static Tensor flat(const Tensor& x) { return x.reshape({-1, x.size(-1)}); }
+};
+
 }  // namespace
 
 Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps, Form form) {
+  if (form == Form::kFused && fused::suits(x)) return fused::rms_norm(x, weight, eps);
   if (form == Form::kFused)
     return at::rms_norm(x, {x.size(-1)}, weight.defined() ? std::optional(weight) : std::nullopt,
                         eps);
@@ -85,7 +126,8 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps, Form form) {
   return weight.defined() ? scaled * weight : scaled;
 }
 
-Tensor rotate(const Tensor& x_BTHK, const RotaryTable& table) {
+Tensor rotate(const Tensor& x_BTHK, const RotaryTable& table, Form form) {
+  if (form == Form::kFused && fused::suits(x_BTHK)) return fused::rotate(x_BTHK, table);
   const auto half = x_BTHK.size(3) / 2, length = x_BTHK.size(1);
   const auto cos = table.cos.narrow(0, 0, length).unsqueeze(1).to(x_BTHK.dtype());
   const auto sin = table.sin.narrow(0, 0, length).unsqueeze(1).to(x_BTHK.dtype());
@@ -93,21 +135,40 @@ Tensor rotate(const Tensor& x_BTHK, const RotaryTable& table) {
   return at::cat({first * cos - second * sin, second * cos + first * sin}, -1);
 }
 
+std::array<Tensor, 3> split_heads(const Tensor& qkv, const RotaryTable* table, std::int64_t heads,
+                                  std::int64_t groups, Form form) {
+  if (form == Form::kFused && fused::suits(qkv))
+    return fused::split_heads(qkv, table, heads, groups);
+  const auto width = qkv.size(-1) / (heads + 2 * groups);
+  const auto all = qkv.unflatten(-1, {heads + 2 * groups, width});
+  const auto turned = [&](const Tensor& x) { return table ? rotate(x, *table, form) : x; };
+  return {turned(all.narrow(2, 0, heads)), turned(all.narrow(2, heads, groups)),
+          all.narrow(2, heads + groups, groups)};
+}
+
 Tensor causal_attention(const Tensor& q_BTHK, const Tensor& k_BTGK, const Tensor& v_BTGK,
                         const Tensor& allowed_BTT, Form form) {
   const auto heads = q_BTHK.size(2);
+  if (form == Form::kFused && fused::suits(q_BTHK) && !allowed_BTT.defined() &&
+      gemm_in_use() == Gemm::kOneDnn)
+    return fused::causal_attention(q_BTHK, k_BTGK, v_BTGK);
   const auto attend = form == Form::kFused ? library_attention : composed_attention;
   const auto out_BHTK = attend(q_BTHK.transpose(1, 2), heads_first(k_BTGK, heads),
                                heads_first(v_BTGK, heads), allowed_BTT);
   return out_BHTK.transpose(1, 2).flatten(2);
 }
 
-Tensor swiglu(const Tensor& gate_up) {
+Tensor swiglu(const Tensor& gate_up, Form form) {
+  if (form == Form::kFused && fused::suits(gate_up)) return fused::swiglu(gate_up);
   const auto parts = gate_up.chunk(2, -1);
   return at::silu(parts[0]) * parts[1];
 }
 
-Tensor project(const Tensor& x, const Tensor& weight) { return at::linear(x, weight); }
+Tensor project(const Tensor& x, const Tensor& weight) {
+  if (gemm_in_use() == Gemm::kLibtorch || x.scalar_type() != at::kFloat || x.numel() == 0)
+    return at::linear(x, weight);
+  return Project::apply(x, weight);
+}
 
 Tensor shape_logits(const Tensor& logits, double scale, double softcap) {
   const auto scaled = scale == 1.0 ? logits : logits * scale;
@@ -116,6 +177,24 @@ Tensor shape_logits(const Tensor& logits, double scale, double softcap) {
 
 Tensor cross_entropy(const Tensor& logits_NV, const Tensor& targets_N) {
   return at::cross_entropy_loss(logits_NV, targets_N, {}, at::Reduction::None, /*ignore_index=*/-1);
+}
+
+Tensor norm_project(const Tensor& x, const Tensor& gains, double eps, const Tensor& weight,
+                    Form form) {
+  if (form == Form::kFused && fused::suits(x)) return fused::norm_project(x, gains, eps, weight);
+  return project(rms_norm(x, gains, eps, form), weight);
+}
+
+Tensor swiglu_project(const Tensor& gate_up, const Tensor& weight, Form form) {
+  if (form == Form::kFused && fused::suits(gate_up)) return fused::swiglu_project(gate_up, weight);
+  return project(swiglu(gate_up, form), weight);
+}
+
+Tensor head_loss(const Tensor& h_ND, const Tensor& weight, const Tensor& targets_N, double scale,
+                 double softcap, Form form) {
+  if (form == Form::kFused && fused::suits(h_ND))
+    return fused::head_loss(h_ND, weight, targets_N, scale, softcap);
+  return cross_entropy(shape_logits(project(h_ND, weight), scale, softcap), targets_N).sum();
 }
 
 Tensor recomputed(const TensorFunction& function, const std::vector<Tensor>& inputs) {

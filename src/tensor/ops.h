@@ -3,6 +3,7 @@
 // tests.
 #pragma once
 
+#include <array>
 #include <functional>
 
 #include "tensor/tensor.h"
@@ -21,7 +22,12 @@ struct RotaryTable {
 };
 
 /// Rotates the two halves of a head (the Llama convention): x_BTHK, positions from 0.
-Tensor rotate(const Tensor& x_BTHK, const RotaryTable& table);
+Tensor rotate(const Tensor& x_BTHK, const RotaryTable& table, Form form);
+
+/// q_BTHK, k_BTGK and v_BTGK out of their joint product [B, T, (H + 2G) K]; queries and keys
+/// rotated unless `table` is null.
+std::array<Tensor, 3> split_heads(const Tensor& qkv, const RotaryTable* table, std::int64_t heads,
+                                  std::int64_t groups, Form form);
 
 /// Causal softmax attention with scores scaled by 1/√K. q_BTHK; k_BTGK, v_BTGK, where query head h
 /// reads key/value head ⌊h / (H / G)⌋. `allowed_BTT` (bool, optional) further limits who sees whom.
@@ -30,10 +36,17 @@ Tensor causal_attention(const Tensor& q_BTHK, const Tensor& k_BTGK, const Tensor
                         const Tensor& allowed_BTT, Form form);
 
 /// silu(gate) ⊙ up (Shazeer, 2020); `gate_up` holds both side by side in the last dimension.
-Tensor swiglu(const Tensor& gate_up);
+Tensor swiglu(const Tensor& gate_up, Form form);
 
 /// x Wᵀ over the last dimension.
 Tensor project(const Tensor& x, const Tensor& weight);
+
+/// rms_norm(x) Wᵀ.
+Tensor norm_project(const Tensor& x, const Tensor& gains, double eps, const Tensor& weight,
+                    Form form);
+
+/// swiglu(gate_up) Wᵀ.
+Tensor swiglu_project(const Tensor& gate_up, const Tensor& weight, Form form);
 
 /// Logits after scale and soft cap: c tanh(scale · z / c), or scale · z when `softcap` is 0.
 Tensor shape_logits(const Tensor& logits, double scale, double softcap);
@@ -41,6 +54,10 @@ Tensor shape_logits(const Tensor& logits, double scale, double softcap);
 /// Cross-entropy in nats of each row: logits_NV, targets_N (int64). Returns [N]; 0 where the target
 /// is −1.
 Tensor cross_entropy(const Tensor& logits_NV, const Tensor& targets_N);
+
+/// Σ_N of the cross-entropies of shape_logits(h_ND Wᵀ), in nats.
+Tensor head_loss(const Tensor& h_ND, const Tensor& weight, const Tensor& targets_N, double scale,
+                 double softcap, Form form);
 
 /// Runs `function(inputs)` now without keeping its intermediate results, and runs it again in the
 /// backward pass (Chen et al., 2016). `function` must depend on nothing else that needs gradients

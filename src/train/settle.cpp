@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "config/recipe.h"
 #include "cost/memory.h"
+#include "tensor/gemm.h"
 
 namespace rondo {
 namespace {
@@ -24,6 +25,21 @@ std::int64_t choose_micro_batch(const Config& config) {
   auto micro = std::clamp<std::int64_t>(std::min(fits, enough), 1, config.train.batch);
   while (config.train.batch % micro != 0) --micro;
   return micro;
+}
+
+/// The quicker library for the products of a block and the head.
+GemmChoice choose_gemm(const Config& config) {
+  const auto& model = config.model;
+  if (!config.engine.fused) return GemmChoice::kLibtorch;
+  set_threads(static_cast<int>(config.engine.threads));
+  const auto rows = config.train.micro_batch * config.data.sequence_length;
+  const auto queries = model.heads * model.head_dim, keys = model.kv_heads * model.head_dim;
+  const ProductShape shapes[] = {{rows, model.d_model, queries + 2 * keys},
+                                 {rows, queries, model.d_model},
+                                 {rows, model.d_model, 2 * model.d_ff},
+                                 {rows, model.d_ff, model.d_model},
+                                 {rows, model.d_model, model.vocab}};
+  return quickest_gemm(shapes) == Gemm::kOneDnn ? GemmChoice::kOnednn : GemmChoice::kLibtorch;
 }
 
 }  // namespace
@@ -53,6 +69,7 @@ Config settle(Config config, std::int64_t tokenizer_vocab) {
           config.model.vocab, tokenizer_vocab);
   if (config.engine.threads == 0) config.engine.threads = available_cores();
   if (config.train.micro_batch == 0) config.train.micro_batch = choose_micro_batch(config);
+  if (config.engine.gemm == GemmChoice::kAuto) config.engine.gemm = choose_gemm(config);
   return config;
 }
 
@@ -60,6 +77,7 @@ Config adopt_settled(Config recipe, const Config& earlier) {
   if (recipe.model.vocab == 0) recipe.model.vocab = earlier.model.vocab;
   if (recipe.train.micro_batch == 0) recipe.train.micro_batch = earlier.train.micro_batch;
   if (recipe.engine.threads == 0) recipe.engine.threads = earlier.engine.threads;
+  if (recipe.engine.gemm == GemmChoice::kAuto) recipe.engine.gemm = earlier.engine.gemm;
   if (recipe.train.precision == Precision::kAuto) recipe.train.precision = earlier.train.precision;
   return recipe;
 }

@@ -27,7 +27,7 @@ double accumulate(const Config& config, const Batch& batch, std::uint64_t first_
       if (loop > 0) state_norms->push_back(rms(state));
     };
   const auto state = pass.run(plan, observe);
-  const auto nats = cross_entropy(pass.logits(state).flatten(0, 1), make_targets(batch)).sum();
+  const auto nats = pass.summed_loss(state, make_targets(batch));
   const double tokens = static_cast<double>(config.train.batch) * static_cast<double>(batch.length);
   back_propagate(nats / tokens);
   return nats.item<double>();

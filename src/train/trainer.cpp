@@ -20,6 +20,7 @@
 #include "data/dataset.h"
 #include "eval/loss.h"
 #include "eval/open_model.h"
+#include "nn/engine.h"
 #include "record/run_folder.h"
 #include "record/state.h"
 #include "tensor/roof.h"
@@ -105,11 +106,12 @@ Run::Run(const Config& recipe, const TrainOptions& options)
       validation_(data_.validation.spread(recipe.data.validation_tokens)),
       progress_(options.label) {
   set_threads(static_cast<int>(config_.engine.threads));
+  use_engine(config_.engine);
   counts_ = count_parameters(config_.model, config_.model.vocab);
   refuse_if_too_large(plan(), options_.out);
 
   model_ = initial_looped_lm(config_.model, config_.seed);
-  model_.form = config_.engine.fused ? Form::kFused : Form::kComposed;
+  model_.form = form_of(config_.engine);
   if (options_.init) {
     const auto file = find_weights(*options_.init);
     check_weights(file);

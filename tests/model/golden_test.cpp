@@ -6,6 +6,7 @@
 
 #include "config/recipe.h"
 #include "model/weights.h"
+#include "tensor/gemm.h"
 
 namespace rondo {
 namespace {
@@ -37,6 +38,13 @@ double distance(const Tensor& got, const Tensor& expected) {
   const double difference =
       (got.detach().to(at::kDouble) - expected.to(at::kDouble)).abs().max().item<double>();
   return scale == 0.0 ? difference : difference / scale;
+}
+
+/// What single precision may be off by. One file has a gradient of a gain that is a small
+/// difference of large numbers; libraries that round in another order differ there by 1.6e-5,
+/// whatever is computed in double precision on the way.
+double single_tolerance(const fs::path& path) {
+  return path.stem() == "untied_softcap" ? 2e-5 : 1e-5;
 }
 
 void check(const fs::path& path, at::ScalarType type, Form form, bool recompute, double tolerance) {
@@ -78,7 +86,11 @@ std::vector<fs::path> cases() {
 TEST(Golden, EveryCaseIsThere) { EXPECT_GE(cases().size(), 28U); }
 
 TEST(Golden, FusedInSinglePrecision) {
-  for (const auto& path : cases()) check(path, at::kFloat, Form::kFused, false, 1e-5);
+  for (const Gemm gemm : {Gemm::kOneDnn, Gemm::kLibtorch}) {
+    use_gemm(gemm);
+    for (const auto& path : cases())
+      check(path, at::kFloat, Form::kFused, false, single_tolerance(path));
+  }
 }
 
 TEST(Golden, ComposedInDoublePrecision) {
@@ -86,7 +98,10 @@ TEST(Golden, ComposedInDoublePrecision) {
 }
 
 TEST(Golden, RecomputedInSinglePrecision) {
-  for (const auto& path : cases()) check(path, at::kFloat, Form::kFused, true, 1e-5);
+  use_gemm(Gemm::kOneDnn);
+  for (const auto& path : cases())
+    check(path, at::kFloat, Form::kFused, true, single_tolerance(path));
+  use_gemm(Gemm::kLibtorch);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ TEST(RmsNorm, SurvivesARowOfZeros) {
 
 TEST(Rotate, EqualsPlainLoops) {
   const auto x = values({1, 7, 3, 8});
-  EXPECT_LE(distance(to_values(rotate(x, table_of(7, 8))),
+  EXPECT_LE(distance(to_values(rotate(x, table_of(7, 8), Form::kComposed)),
                      reference::rotate(to_values(x), 3, 8, 10000.0)),
             1e-14);
 }
@@ -48,7 +48,8 @@ TEST(Rotate, KeepsLengthsAndDependsOnDistanceOnly) {
   const auto table = table_of(9, 8);
   const auto q = values({1, 1, 1, 8}).expand({1, 9, 1, 8}),
              k = values({1, 1, 1, 8}, 3.0).expand({1, 9, 1, 8});
-  const auto rq = rotate(q, table).view({9, 8}), rk = rotate(k, table).view({9, 8});
+  const auto rq = rotate(q, table, Form::kComposed).view({9, 8}),
+             rk = rotate(k, table, Form::kComposed).view({9, 8});
   EXPECT_LE(distance(rq.norm(2, {1}), q.reshape({9, 8}).norm(2, {1})), 1e-14);
   const auto score = [&](std::int64_t i, std::int64_t j) {
     return rq[i].dot(rk[j]).item<double>();
@@ -112,14 +113,14 @@ TEST(Gradients, AgreeWithFiniteDifferences) {
     auto q = values({1, 5, 2, 6}).requires_grad_(true),
          v = values({1, 5, 1, 6}, 2.0).requires_grad_(true);
     const auto attend = [&] {
-      return (causal_attention(rotate(q, table_of(5, 6)), v.sin(), v, {}, form) *
+      return (causal_attention(rotate(q, table_of(5, 6), form), v.sin(), v, {}, form) *
               values({1, 5, 12}, 4.0))
           .sum();
     };
     check_gradient(attend, q);
     check_gradient(attend, v);
   }
-  check_gradient([&] { return (swiglu(x) * values({2, 5, 6}, 3.0)).sum(); }, x);
+  check_gradient([&] { return (swiglu(x, Form::kComposed) * values({2, 5, 6}, 3.0)).sum(); }, x);
   check_gradient([&] { return (shape_logits(x, 1.5, 2.0) * probe).sum(); }, x);
 }
 

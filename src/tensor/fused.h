@@ -1,0 +1,45 @@
+// Operations with a backward pass of their own: one pass over memory each, where the library's
+// single operations take several. Single precision on the CPU; callers fall back to the composed
+// forms in ops.h for everything else.
+#pragma once
+
+#include <array>
+
+#include "tensor/ops.h"
+
+namespace rondo::fused {
+
+/// Whether the operations here can take this tensor.
+bool suits(const Tensor& x);
+
+/// rondo::rms_norm.
+Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps);
+
+/// rondo::swiglu.
+Tensor swiglu(const Tensor& gate_up);
+
+/// rondo::rotate.
+Tensor rotate(const Tensor& x_BTHK, const RotaryTable& table);
+
+/// q_BTHK, k_BTGK, v_BTGK out of their joint product [B, T, (H + 2G) K]; queries and keys rotated
+/// unless `table` is null.
+std::array<Tensor, 3> split_heads(const Tensor& qkv, const RotaryTable* table, std::int64_t heads,
+                                  std::int64_t groups);
+
+/// rondo::causal_attention without a limit on who sees whom, by oneDNN products on blocks of
+/// queries; keeps what each row's softmax needs and computes the probabilities again on the way
+/// back (Dao et al., 2022).
+Tensor causal_attention(const Tensor& q_BTHK, const Tensor& k_BTGK, const Tensor& v_BTGK);
+
+/// rms_norm(x) Wᵀ; the normed rows are computed again on the way back instead of being kept.
+Tensor norm_project(const Tensor& x, const Tensor& gains, double eps, const Tensor& weight);
+
+/// swiglu(gate_up) Wᵀ; likewise.
+Tensor swiglu_project(const Tensor& gate_up, const Tensor& weight);
+
+/// Σ of the cross-entropies of shape_logits(h_ND Wᵀ); rows whose target is −1 add nothing. Works on
+/// some rows at a time and computes the gradients at once, so that [N, V] never exists.
+Tensor head_loss(const Tensor& h_ND, const Tensor& weight, const Tensor& targets_N, double scale,
+                 double softcap);
+
+}  // namespace rondo::fused

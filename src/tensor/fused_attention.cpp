@@ -1,0 +1,163 @@
+// Causal attention on blocks of queries.
+#include <algorithm>
+#include <cmath>
+
+#include "tensor/fused.h"
+#include "tensor/gemm.h"
+#include "tensor/kernels.h"
+
+namespace rondo::fused {
+namespace {
+
+using Context = torch::autograd::AutogradContext;
+using Variables = torch::autograd::variable_list;
+
+// Queries of a block. Their scores against up to a thousand keys stay in the second-level cache.
+constexpr std::int64_t kBlock = 64;
+
+struct Shape {
+  std::int64_t batch, length, heads, groups, width;
+
+  Shape(const Tensor& q_BTHK, const Tensor& k_BTGK)
+      : batch(q_BTHK.size(0)),
+        length(q_BTHK.size(1)),
+        heads(q_BTHK.size(2)),
+        groups(k_BTGK.size(2)),
+        width(q_BTHK.size(3)) {}
+
+  [[nodiscard]] float factor() const { return 1.0f / std::sqrt(static_cast<float>(width)); }
+};
+
+// One head of one sequence: rows are positions, a token's heads lie side by side.
+struct Head {
+  float* data;
+  std::int64_t down, width;
+
+  [[nodiscard]] float* row(std::int64_t position) const { return data + position * down; }
+  [[nodiscard]] MatrixView rows(std::int64_t begin, std::int64_t count) const {
+    return {row(begin), count, width, down, 1};
+  }
+};
+
+Head head_of(const Tensor& x_BTHK, std::int64_t b, std::int64_t h) {
+  const auto heads = x_BTHK.size(2), width = x_BTHK.size(3);
+  return {x_BTHK.data_ptr<float>() + (b * x_BTHK.size(1) * heads + h) * width, heads * width,
+          width};
+}
+
+// What the softmax of one head keeps of its rows.
+SoftmaxRow* rows_of(const Tensor& rows, const Shape& shape, std::int64_t b, std::int64_t h) {
+  static_assert(sizeof(SoftmaxRow) == 2 * sizeof(float));
+  auto* all = reinterpret_cast<SoftmaxRow*>(rows.data_ptr<float>());
+  return all + (b * shape.heads + h) * shape.length;
+}
+
+// Calls work(b, h) for every head, all heads that share keys and values on one thread.
+template <typename Work>
+void for_heads(const Shape& shape, const Work& work) {
+  const auto shared = shape.heads / shape.groups;
+  at::parallel_for(0, shape.batch * shape.groups, 1, [&](std::int64_t begin, std::int64_t end) {
+    const OneThread guard;
+    for (std::int64_t i = begin; i < end; ++i)
+      for (std::int64_t h = 0; h < shared; ++h)
+        work(i / shape.groups, i % shape.groups * shared + h, i % shape.groups);
+  });
+}
+
+// Scratch of a thread that outlives a call: fresh pages cost more than what is computed in them.
+float* scratch(std::size_t place, std::int64_t numbers) {
+  thread_local std::vector<float> memory[2];
+  auto& one = memory[place];
+  if (one.size() < static_cast<std::size_t>(numbers)) one.resize(static_cast<std::size_t>(numbers));
+  return one.data();
+}
+
+void forward_head(const Shape& shape, const Head& q, const Head& k, const Head& v, const Head& out,
+                  SoftmaxRow* rows) {
+  for (std::int64_t begin = 0; begin < shape.length; begin += kBlock) {
+    const auto count = std::min(kBlock, shape.length - begin), seen = begin + count;
+    float* scores = scratch(0, kBlock * shape.length);
+    multiply_alone(q.rows(begin, count), k.rows(0, seen).transposed(), scores, seen);
+    for (std::int64_t i = 0; i < count; ++i)
+      rows[begin + i] = kernels().softmax(scores + i * seen, shape.factor(), begin + i + 1, seen);
+    multiply_alone({scores, count, seen, seen, 1}, v.rows(0, seen), out.row(begin), out.down);
+  }
+}
+
+struct BackwardHead {
+  Head q, k, v, d_out, d_q, d_k, d_v;
+  const SoftmaxRow* rows;
+  bool adds;  // another head has begun d_k and d_v
+};
+
+void backward_head(const Shape& shape, const BackwardHead& head) {
+  const auto& [q, k, v, d_out, d_q, d_k, d_v, rows, adds] = head;
+  // From the last block to the first: the last one sees all keys and so begins every row of d_k,
+  // d_v.
+  const auto blocks = (shape.length + kBlock - 1) / kBlock;
+  for (std::int64_t block = blocks; block-- > 0;) {
+    const auto begin = block * kBlock, count = std::min(kBlock, shape.length - begin),
+               seen = begin + count;
+    const bool add = adds || block + 1 < blocks;
+    float* p = scratch(0, kBlock * shape.length);
+    float* d_p = scratch(1, kBlock * shape.length);
+    multiply_alone(q.rows(begin, count), k.rows(0, seen).transposed(), p, seen);
+    multiply_alone(d_out.rows(begin, count), v.rows(0, seen).transposed(), d_p, seen);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto row = begin + i;
+      kernels().probabilities(p + i * seen, shape.factor(), rows[row], row + 1, seen);
+      kernels().softmax_backward(p + i * seen, d_p + i * seen, shape.factor(), row + 1, seen);
+    }
+    const MatrixView probabilities{p, count, seen, seen, 1}, d_scores{d_p, count, seen, seen, 1};
+    multiply_alone(probabilities.transposed(), d_out.rows(begin, count), d_v.data, d_v.down, add);
+    multiply_alone(d_scores.transposed(), q.rows(begin, count), d_k.data, d_k.down, add);
+    multiply_alone(d_scores, k.rows(0, seen), d_q.row(begin), d_q.down);
+  }
+}
+
+class Attention : public torch::autograd::Function<Attention> {
+ public:
+  static Tensor forward(Context* context, const Tensor& q_in, const Tensor& k_in,
+                        const Tensor& v_in) {
+    const auto q = q_in.contiguous(), k = k_in.contiguous(), v = v_in.contiguous();
+    const Shape shape(q, k);
+    auto out = at::empty(q.sizes(), q.options());
+    auto rows = at::empty({shape.batch, shape.heads, shape.length, 2}, q.options());
+    for_heads(shape, [&](std::int64_t b, std::int64_t h, std::int64_t g) {
+      forward_head(shape, head_of(q, b, h), head_of(k, b, g), head_of(v, b, g), head_of(out, b, h),
+                   rows_of(rows, shape, b, h));
+    });
+    context->save_for_backward({q, k, v, rows});
+    return out;
+  }
+
+  static Variables backward(Context* context, Variables slopes) {
+    const auto saved = context->get_saved_variables();
+    const auto &q = saved[0], &k = saved[1], &v = saved[2], &rows = saved[3];
+    const auto slope = slopes[0].contiguous();
+    const Shape shape(q, k);
+    Variables result = {at::empty(q.sizes(), q.options()), at::empty(k.sizes(), q.options()),
+                        at::empty(v.sizes(), q.options())};
+    const auto shared = shape.heads / shape.groups;
+    for_heads(shape, [&](std::int64_t b, std::int64_t h, std::int64_t g) {
+      backward_head(shape, {.q = head_of(q, b, h),
+                            .k = head_of(k, b, g),
+                            .v = head_of(v, b, g),
+                            .d_out = head_of(slope, b, h),
+                            .d_q = head_of(result[0], b, h),
+                            .d_k = head_of(result[1], b, g),
+                            .d_v = head_of(result[2], b, g),
+                            .rows = rows_of(rows, shape, b, h),
+                            .adds = h % shared != 0});
+    });
+    return result;
+  }
+};
+
+}  // namespace
+
+Tensor causal_attention(const Tensor& q_BTHK, const Tensor& k_BTGK, const Tensor& v_BTGK) {
+  return Attention::apply(q_BTHK, k_BTGK, v_BTGK).flatten(2);
+}
+
+}  // namespace rondo::fused

@@ -1,0 +1,63 @@
+// Inner loops in single precision, compiled for several instruction sets and chosen at run time.
+// They work on rows that lie side by side and know nothing of tensors or threads.
+#pragma once
+
+#include <cstdint>
+
+namespace rondo {
+
+/// Largest score of a row, and one over the sum of the exponentials of what is below it.
+struct SoftmaxRow {
+  float largest, share;
+};
+
+/// One set of loops. Rows are contiguous unless a distance between rows (`…_stride`, in numbers) is
+/// given. No pointer may overlap another except where it says so.
+struct Kernels {
+  const char* name;  ///< "AVX-512"
+
+  /// out_j = silu(gate_j) · up_j for a row of gate and up side by side, F each.
+  void (*swiglu)(const float* gate_up, float* out, std::int64_t rows, std::int64_t width);
+  /// d gate_up from d out.
+  void (*swiglu_backward)(const float* gate_up, const float* d_out, float* d_gate_up,
+                          std::int64_t rows, std::int64_t width);
+
+  /// out = x · r ⊙ gains with r = 1/√(mean x² + eps), kept in `scale`, one a row. `gains` may be
+  /// null.
+  void (*rms_norm)(const float* x, const float* gains, float eps, float* out, float* scale,
+                   std::int64_t rows, std::int64_t width);
+  /// d x, and d gains added to `d_gains` (null with null `gains`).
+  void (*rms_norm_backward)(const float* x, const float* gains, const float* scale,
+                            const float* d_out, float* d_x, float* d_gains, std::int64_t rows,
+                            std::int64_t width);
+
+  /// Rotates the two halves of each of `heads` heads of one position by its angles, or back when
+  /// `back`; `in` may be `out`.
+  void (*rotate)(const float* in, float* out, const float* cos, const float* sin,
+                 std::int64_t heads, std::int64_t half, bool back);
+
+  /// Softmax of scores · factor over the first `seen` numbers of a row, in place; the others up to
+  /// `width` become 0. Returns what it takes to do it again.
+  SoftmaxRow (*softmax)(float* scores, float factor, std::int64_t seen, std::int64_t width);
+  /// The same again, number for number.
+  void (*probabilities)(float* scores, float factor, SoftmaxRow row, std::int64_t seen,
+                        std::int64_t width);
+  /// d scores = p ⊙ (d p − Σ p ⊙ d p) · factor, into d_p, in the first `seen`; 0 beyond.
+  void (*softmax_backward)(const float* probabilities, float* d_p, float factor, std::int64_t seen,
+                           std::int64_t width);
+
+  /// Cross-entropy of one row: logits z, shaped as c tanh(scale · z / c) or scale · z when
+  /// `softcap` c is 0. Returns nats; z becomes d nats / d z.
+  float (*cross_entropy)(float* logits, std::int64_t width, std::int64_t target, float scale,
+                         float softcap);
+};
+
+/// The best set for this processor.
+const Kernels& kernels();
+
+/// The sets this processor can run, for tests; the last is the best.
+const Kernels& baseline_kernels();
+const Kernels& avx2_kernels();
+const Kernels& avx512_kernels();
+
+}  // namespace rondo

@@ -1,0 +1,14 @@
+// The loops compiled for SSE4.2.
+#include "tensor/kernels_body.h"
+
+namespace rondo {
+namespace {
+struct Baseline {};
+}  // namespace
+
+const Kernels& baseline_kernels() {
+  static constexpr Kernels kKernels = kernel_body::kernels_for<Baseline>("SSE4.2");
+  return kKernels;
+}
+
+}  // namespace rondo

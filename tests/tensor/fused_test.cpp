@@ -1,0 +1,161 @@
+// The fused operations in single precision against the composed ones in double: values and every
+// gradient, at widths that no vector divides.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "tensor/gemm.h"
+#include "tensor/ops.h"
+#include "tests/reference/compare.h"
+
+namespace rondo {
+namespace {
+
+using reference::values;
+
+// An operation of some tensors, in either form.
+using Operation = std::function<Tensor(const std::vector<Tensor>&, Form)>;
+
+double relative(const Tensor& found, const Tensor& expected) {
+  return (found.to(at::kDouble) - expected).abs().max().item<double>() /
+         (expected.abs().max().item<double>() + 1e-30);
+}
+
+void expect_equal_forms(const Operation& operation, const std::vector<Tensor>& inputs,
+                        const std::string& what) {
+  std::vector<Tensor> exact, single;
+  for (const auto& input : inputs) {
+    exact.push_back(input.detach().clone().requires_grad_(true));
+    single.push_back(input.to(at::kFloat).detach().clone().requires_grad_(true));
+  }
+  const auto expected = operation(exact, Form::kComposed);
+  const auto found = operation(single, Form::kFused);
+  ASSERT_EQ(found.scalar_type(), at::kFloat);
+  EXPECT_LE(relative(found, expected), 2e-6) << what;
+  const auto probe = values(expected.sizes().vec(), 7.0);
+  const auto expected_slopes = gradients({(expected * probe).sum()}, exact);
+  const auto found_slopes = gradients({(found * probe.to(at::kFloat)).sum()}, single);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    EXPECT_LE(relative(found_slopes[i], expected_slopes[i]), 1e-5) << what << ", input " << i;
+}
+
+RotaryTable table_of(std::int64_t length, std::int64_t width) {
+  const auto exponents = at::arange(width / 2, at::kDouble) * (-2.0 / static_cast<double>(width));
+  const auto angles = at::outer(at::arange(length, at::kDouble), at::pow(10000.0, exponents));
+  return {angles.cos(), angles.sin()};
+}
+
+class Fused : public ::testing::TestWithParam<Gemm> {
+ protected:
+  void SetUp() override { use_gemm(GetParam()); }
+  void TearDown() override { use_gemm(Gemm::kLibtorch); }
+};
+
+TEST_P(Fused, EqualsComposed) {
+  for (const std::int64_t width : {1, 7, 16, 83, 256}) {
+    const auto name = std::to_string(width);
+    expect_equal_forms([](const auto& in, Form form) { return rms_norm(in[0], in[1], 1e-5, form); },
+                       {values({3, 11, width}), values({width}, 1.0)}, "norm " + name);
+    expect_equal_forms([](const auto& in, Form form) { return rms_norm(in[0], {}, 1e-5, form); },
+                       {values({3, 11, width})}, "norm without gains " + name);
+    expect_equal_forms([](const auto& in, Form form) { return swiglu(in[0], form); },
+                       {values({3, 11, 2 * width}) * 4.0}, "swiglu " + name);
+    expect_equal_forms([](const auto& in, Form) { return project(in[0], in[1]); },
+                       {values({3, 11, width}), values({5, width}, 1.0)}, "project " + name);
+  }
+}
+
+TEST_P(Fused, HeadsAndAttentionEqualComposed) {
+  // One block of queries, part of one, several and a part; heads that share keys; odd widths.
+  for (const std::int64_t length : {1, 5, 64, 150}) {
+    for (const auto& [heads, groups, width] :
+         std::vector<std::array<std::int64_t, 3>>{{4, 4, 16}, {4, 1, 6}, {6, 2, 10}}) {
+      const auto table = table_of(length, width);
+      const auto whole = [&, h = heads, g = groups](const std::vector<Tensor>& in, Form form) {
+        const auto [q, k, v] = split_heads(in[0], &table, h, g, form);
+        return causal_attention(q, k, v, {}, form);
+      };
+      expect_equal_forms(whole, {values({2, length, (heads + 2 * groups) * width}) * 2.0},
+                         "attention of " + std::to_string(length));
+      const auto turned_late = [&, h = heads, g = groups](const std::vector<Tensor>& in,
+                                                          Form form) {
+        const auto [q, k, v] = split_heads(in[0], nullptr, h, g, form);
+        return causal_attention(rotate(q, table, form), rotate(k, table, form), v, {}, form);
+      };
+      expect_equal_forms(turned_late, {values({2, length, (heads + 2 * groups) * width}) * 2.0},
+                         "attention rotated late of " + std::to_string(length));
+    }
+  }
+}
+
+TEST_P(Fused, NonContiguousInputs) {
+  const auto x = values({2, 12, 40});
+  expect_equal_forms(
+      [](const auto& in, Form form) {
+        return rms_norm(in[0].transpose(0, 1).narrow(2, 3, 20), in[1], 1e-5, form);
+      },
+      {x, values({20}, 1.0)}, "norm of a view");
+  expect_equal_forms([](const auto& in, Form form) { return swiglu(in[0].transpose(0, 1), form); },
+                     {x}, "swiglu of a view");
+  expect_equal_forms([](const auto& in, Form) { return project(in[0].transpose(0, 1), in[1]); },
+                     {x, values({8, 40}, 1.0)}, "project of a view");
+  expect_equal_forms([](const auto& in, Form) { return project(in[0], in[1].narrow(1, 40, 40)); },
+                     {x, values({8, 80}, 1.0)}, "project by half a matrix");
+}
+
+TEST_P(Fused, ProductsWithTheirNeighboursEqualComposed) {
+  for (const std::int64_t width : {8, 21, 64}) {
+    expect_equal_forms(
+        [](const auto& in, Form form) { return norm_project(in[0], in[1], 1e-5, in[2], form); },
+        {values({2, 9, width}), values({width}, 1.0), values({13, width}, 2.0)}, "norm, product");
+    expect_equal_forms([](const auto& in, Form form) { return swiglu_project(in[0], in[1], form); },
+                       {values({2, 9, 2 * width}) * 2.0, values({13, width}, 2.0)},
+                       "swiglu, product");
+  }
+}
+
+TEST_P(Fused, HeadLossEqualsComposed) {
+  for (const std::int64_t rows : {1, 40, 3000}) {
+    auto targets = at::arange(rows, at::kLong).remainder(17);
+    if (rows > 1) targets[rows / 2] = -1;
+    for (const auto& [scale, softcap] :
+         std::vector<std::pair<double, double>>{{1, 0}, {2, 15}, {0.5, 3}})
+      expect_equal_forms(
+          [&, s = scale, c = softcap](const auto& in, Form form) {
+            return head_loss(in[0], in[1], targets, s, c, form);
+          },
+          {values({rows, 24}), values({1001, 24}, 2.0) * 0.3},
+          "head of " + std::to_string(rows) + ", cap " + std::to_string(softcap));
+  }
+}
+
+// What lies ahead must not reach back.
+TEST_P(Fused, LaterTokensChangeNothingEarlier) {
+  auto q = values({1, 130, 2, 16}).to(at::kFloat), k = values({1, 130, 2, 16}, 1.0).to(at::kFloat),
+       v = values({1, 130, 2, 16}, 2.0).to(at::kFloat);
+  const auto before = causal_attention(q, k, v, {}, Form::kFused);
+  k.narrow(1, 100, 30).fill_(9);
+  v.narrow(1, 100, 30).fill_(-9);
+  q.narrow(1, 100, 30).fill_(3);
+  const auto after = causal_attention(q, k, v, {}, Form::kFused);
+  EXPECT_TRUE(before.narrow(1, 0, 100).equal(after.narrow(1, 0, 100)));
+}
+
+TEST_P(Fused, LargeScoresStayFinite) {
+  const auto q = at::full({1, 70, 1, 8}, 300.0f), k = values({1, 70, 1, 8}).to(at::kFloat) * 300.0;
+  const auto out = causal_attention(q, k, at::ones({1, 70, 1, 8}), {}, Form::kFused);
+  EXPECT_LE((out - 1).abs().max().item<float>(), 1e-5f);
+  const auto activated =
+      swiglu(at::tensor({-1e30f, 1e30f, -200.0f, 1.0f, 1.0f, 1.0f}), Form::kFused);
+  EXPECT_TRUE(at::isfinite(activated).all().item<bool>());
+  EXPECT_NEAR(activated[2].item<float>(), 0, 1e-30);
+  EXPECT_TRUE(at::isnan(swiglu(at::tensor({NAN, 1.0f}), Form::kFused)).item<bool>());
+}
+
+INSTANTIATE_TEST_SUITE_P(Libraries, Fused, ::testing::Values(Gemm::kLibtorch, Gemm::kOneDnn),
+                         [](const auto& test) {
+                           return test.param == Gemm::kOneDnn ? "OneDnn" : "Libtorch";
+                         });
+
+}  // namespace
+}  // namespace rondo
