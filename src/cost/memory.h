@@ -13,11 +13,12 @@ namespace rondo {
 /// width, G key/value heads, F feed-forward width.
 struct BlockActivations {
   double residuals = 0;  ///< inputs of the two norms: 2 D
-  double norms = 0;      ///< of the two norms: scaled inputs, outputs, 1/rms: 4 D + 2
+  double norms = 0;      ///< composed: scaled inputs, outputs, 1/rms of both norms: 4 D + 2
   double qk_norm = 0;    ///< queries and keys before QK-norm, and 1/rms: 0 without it
-  double attention = 0;  ///< product of q, k, v; rotated q and k; output; log-sum-exp
+  double attention = 0;  ///< rotated q and k, v, output, two numbers a row; composed
+                         ///< also their joint product
   double scores = 0;     ///< composed attention only: probabilities of every pair, H S
-  double mlp = 0;        ///< gate, up, silu(gate), product: 4 F
+  double mlp = 0;        ///< gate and up: 2 F; composed also silu(gate), product: 4 F
 
   [[nodiscard]] double total() const {
     return residuals + norms + qk_norm + attention + scores + mlp;
@@ -44,7 +45,7 @@ struct ActivationBytes {
 /// What the estimate depends on besides the recipe.
 struct MemoryOptions {
   std::int64_t micro_batch = 1;
-  /// Tokens per chunk of the head and loss; 0 = all at once.
+  /// Tokens per part of the head and loss; 0 = as the engine takes them.
   std::int64_t head_chunk_tokens = 0;
 };
 

@@ -25,12 +25,16 @@ ActivationBytes activations(const Config& config, std::int64_t micro_batch = 1) 
 TEST(Memory, OneBlockOfTheDefaultRecipe) {
   const auto block = block_activations(recipe().model, 256, true);
   EXPECT_EQ(block.residuals, 2 * 256);
-  EXPECT_EQ(block.norms, 4 * 256 + 2);
+  EXPECT_EQ(block.norms, 0);
   EXPECT_EQ(block.qk_norm, 0);
-  EXPECT_EQ(block.attention, 6 * 256 + 4);
+  EXPECT_EQ(block.attention, 4 * 256 + 2 * 4);
   EXPECT_EQ(block.scores, 0);
-  EXPECT_EQ(block.mlp, 4 * 683);
-  EXPECT_EQ(block_activations(recipe().model, 256, false).scores, 4 * 256);
+  EXPECT_EQ(block.mlp, 2 * 683);
+  const auto composed = block_activations(recipe().model, 256, false);
+  EXPECT_EQ(composed.norms, 4 * 256 + 2);
+  EXPECT_EQ(composed.attention, 7 * 256 + 2 * 4);
+  EXPECT_EQ(composed.scores, 4 * 256);
+  EXPECT_EQ(composed.mlp, 4 * 683);
   EXPECT_EQ(block_activations(with({"model.qk_norm=plain"}).model, 256, true).qk_norm, 8 * 65);
 }
 
@@ -60,8 +64,11 @@ TEST(Memory, IsLinearInTheMicroBatch) {
   EXPECT_DOUBLE_EQ(activations(recipe(), 8).total(), 8 * activations(recipe(), 1).total());
 }
 
-TEST(Memory, ChunksOfTheHeadBoundItsLogits) {
-  const auto config = with({"model.vocab=50000"});
+TEST(Memory, PartsOfTheHeadBoundItsLogits) {
+  const auto fused = with({"model.vocab=50000"});
+  EXPECT_DOUBLE_EQ(activation_bytes(fused, 50000, {.micro_batch = 16}).head,
+                   20 * 50000 * 4.0 + 16 * 256 * 256 * 4.0);
+  const auto config = with({"model.vocab=50000", "engine.fused=false"});
   const MemoryOptions whole{.micro_batch = 16},
       chunked{.micro_batch = 16, .head_chunk_tokens = 512};
   const auto a = activation_bytes(config, 50000, whole),
