@@ -15,9 +15,13 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "config/recipe.h"
+#include "cost/parameters.h"
+#include "cost/time.h"
 #include "law/catalogue.h"
 #include "law/fit_record.h"
 #include "law/read_table.h"
+#include "train/preflight.h"
+#include "train/settle.h"
 
 namespace rondo {
 namespace {
@@ -36,14 +40,28 @@ struct PlanArguments {
   bool json = false, force = false;
 };
 
-/// C from --flops, or from --seconds and --gflops: the one place where a budget becomes FLOPs.
-double budget_flops(const PlanArguments& arguments) {
+/// 1e9 FLOPs a second at which this machine trains the recipe, from a measurement that is made
+/// once.
+double measured_gflops(const Config& recipe) {
+  const auto config = settle(recipe, vocabulary_size(recipe));
+  return sustained_gflops(config, config.model.vocab, config.train.micro_batch,
+                          measured_machine_speed(config.engine.threads, false));
+}
+
+/// C from --flops, or from --seconds and a speed: the one place where a budget becomes FLOPs.
+/// `gflops` is set to the speed that was used.
+double budget_flops(const PlanArguments& arguments, const std::optional<Config>& recipe,
+                    double& gflops_used) {
   const auto &flops = arguments.flops, &seconds = arguments.seconds, &gflops = arguments.gflops;
   require(!(flops && seconds), "--flops and --seconds both set the budget; give one of them");
-  require(!seconds || gflops, "--seconds needs --gflops, the speed that training sustains");
+  require(!seconds || gflops || recipe,
+          "--seconds needs --gflops, the speed that training sustains, or --recipe, whose speed "
+          "here is measured");
   require(!gflops || seconds, "--gflops is the speed that goes with --seconds; give both");
   require(flops || seconds, "plan: no budget; give --flops, or --seconds with --gflops");
-  return flops ? *flops : *seconds * *gflops * 1e9;
+  if (flops) return *flops;
+  gflops_used = gflops ? *gflops : measured_gflops(*recipe);
+  return *seconds * gflops_used * 1e9;
 }
 
 void check_recipe_options(const PlanArguments& arguments) {
@@ -70,12 +88,12 @@ void write_recipe(const PlanArguments& arguments, const PlannedRecipe& recipe, c
 }
 
 /// The limits with what the parser keeps apart from them.
-Limits limits_of(const PlanArguments& arguments) {
+Limits limits_of(const PlanArguments& arguments, double flops) {
   const auto given = [](std::int64_t value) {
     return value == kAbsent ? std::nullopt : std::optional(value);
   };
   Limits limits = arguments.limits;
-  limits.flops = budget_flops(arguments);
+  limits.flops = flops;
   limits.inference_tokens = arguments.inference_tokens.value_or(0);
   limits.bytes_per_parameter = arguments.bytes_per_parameter.value_or(limits.bytes_per_parameter);
   limits.loops = given(arguments.loops);
@@ -111,23 +129,26 @@ FittedLaw law_of(const PlanArguments& arguments) {
 
 void run_plan(const PlanArguments& arguments) {
   check_recipe_options(arguments);
-  const Limits limits = limits_of(arguments);
   std::optional<Config> recipe;
   if (!arguments.recipe.empty())
     recipe = read_recipe(find_shipped(arguments.recipe).string(), arguments.set);
+  double gflops = 0;
+  const Limits limits = limits_of(arguments, budget_flops(arguments, recipe, gflops));
   const auto plan = make_plan(law_of(arguments), limits, recipe ? &*recipe : nullptr);
   std::optional<PlannedRecipe> planned;
   if (recipe) planned = plan_recipe(*recipe, plan.best.front().setting, limits);
   if (!arguments.write_recipe.empty()) write_recipe(arguments, *planned, plan);
   if (arguments.json) {
     Json json = to_json(plan);
-    if (arguments.seconds)
-      json["budget"] = {{"seconds", *arguments.seconds}, {"gflops", *arguments.gflops}};
+    if (arguments.seconds) json["budget"] = {{"seconds", *arguments.seconds}, {"gflops", gflops}};
     json["budget"]["flops"] = limits.flops;
     if (planned) json["recipe"] = to_json(*planned, plan);
     if (!arguments.write_recipe.empty()) json["recipe"]["path"] = arguments.write_recipe;
     return print_json(json);
   }
+  if (arguments.seconds)
+    log("{} at {:.4g} GFLOP/s are {:.4g} FLOPs", duration(*arguments.seconds), gflops,
+        limits.flops);
   print_text(plan_text(plan));
   if (planned) print_text("\n" + recipe_text(*planned, plan));
   if (!arguments.write_recipe.empty()) log("wrote {}", arguments.write_recipe);
@@ -150,7 +171,8 @@ void add_real(CLI::App& command, const std::string& name, std::optional<double>&
 
 void add_budget(CLI::App& command, PlanArguments& arguments) {
   add_real(command, "--flops", arguments.flops, "the budget C: matrix FLOPs of training");
-  add_real(command, "--seconds", arguments.seconds, "the budget as time; needs --gflops");
+  add_real(command, "--seconds", arguments.seconds,
+           "the budget as time; with --gflops, or the measured speed of --recipe");
   add_real(command, "--gflops", arguments.gflops, "1e9 FLOPs a second that training sustains");
   add_real(command, "--inference-tokens", arguments.inference_tokens,
            "C also pays for this many tokens of inference", true);
