@@ -49,6 +49,7 @@ void declare_train(CLI::App& app, int& status);
 void declare_eval(CLI::App& app, int& status);
 void declare_forward(CLI::App& app, int& status);
 void declare_baselines(CLI::App& app, int& status);
+void declare_bench(CLI::App& app, int& status);
 void declare_fit(CLI::App& app, int& status);
 void declare_plan(CLI::App& app, int& status);
 void declare_reproduce(CLI::App& app, int& status);

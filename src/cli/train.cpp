@@ -21,8 +21,9 @@ namespace {
 
 struct TrainArguments {
   std::string recipe, out, seeds, init;
+  std::int64_t profile_steps = 0;
   Overrides set;
-  bool resume = false, dry_run = false, json = false;
+  bool resume = false, dry_run = false, profile = false, json = false;
 };
 
 /// Exit status of a run that ended with this reason.
@@ -63,6 +64,8 @@ void run_train(const TrainArguments& arguments, int& status) {
   const auto config = read_recipe(recipe.string(), arguments.set);
   const fs::path out =
       arguments.out.empty() ? fs::path("runs") / recipe.stem() : fs::path(arguments.out);
+  require(arguments.profile || arguments.profile_steps == 0,
+          "--profile-steps without --profile: nothing would be profiled; give both");
   if (arguments.dry_run) {
     const auto plan = plan_training(config, out);
     return arguments.json ? print_json(plan) : print_text(plan["text"].get<std::string>());
@@ -70,6 +73,7 @@ void run_train(const TrainArguments& arguments, int& status) {
   TrainOptions options{
       .out = out, .resume = arguments.resume, .init = {}, .command = command_line(), .label = {}};
   if (!arguments.init.empty()) options.init = arguments.init;
+  if (arguments.profile) options.profile = arguments.profile_steps;
   if (!arguments.seeds.empty()) return train_several(config, arguments, options, status);
 
   const auto summary = train(config, options);
@@ -98,6 +102,9 @@ void declare_train(CLI::App& app, int& status) {
   command->add_flag("--dry-run", arguments->dry_run, "say what it would cost, and stop");
   command->add_option("--seeds", arguments->seeds, "one run per seed in OUT/seed-N: 42,43,44");
   command->add_option("--init", arguments->init, "start from this model's weights");
+  command->add_flag("--profile", arguments->profile, "say where the time of a step goes");
+  add_whole_number(*command, "--profile-steps", arguments->profile_steps, 1, 1'000'000'000,
+                   "steps to profile, the first one left out; default all");
   command->add_flag("--json", arguments->json, "print the summary as one JSON object");
   command->footer(
       "Ctrl-C finishes the step, saves and stops; --resume goes on.\n"

@@ -51,7 +51,7 @@ struct LawFunction::State {
 
   LawForm form;
   std::vector<double> parameters;
-  std::vector<const PointColumn*> columns;
+  std::vector<double (*)(const Point&)> columns;
   Formula loss;
   std::map<std::string, Formula, std::less<>> definitions;
 
@@ -67,7 +67,7 @@ struct LawFunction::State {
           values[i] = node.number;
           break;
         case Operation::kColumn:
-          values[i] = columns[index]->value(point);
+          values[i] = columns[index](point);
           break;
         case Operation::kParameter:
           values[i] = parameters[index];
@@ -94,7 +94,7 @@ LawFunction::LawFunction(const LawForm& form, std::vector<double> parameters)
             "law {}: the column {} has no meaning in a plan; there are n_once, n_rec, loops, "
             "backward_loops, tokens, unique_tokens, inference_loops and flops",
             form.name, name);
-    state_->columns.push_back(place);
+    state_->columns.push_back(place->value);
   }
   state_->loss.form = compile_form(form, form.loss, "loss");
   for (const auto& [name, formula] : form.define)

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tensor/kernels.h"
+#include "tensor/profile.h"
 
 namespace rondo::fused {
 namespace {
@@ -20,6 +21,7 @@ class RmsNorm : public torch::autograd::Function<RmsNorm> {
  public:
   static Tensor forward(Context* context, const Tensor& input,
                         const std::optional<Tensor>& given_gains, double eps) {
+    const ProfileScope scope(Part::kElementwise);
     const auto weight = given_gains.value_or(Tensor());
     const auto x = input.contiguous();
     const auto rows = rows_of(x), width = x.size(-1);
@@ -37,6 +39,7 @@ class RmsNorm : public torch::autograd::Function<RmsNorm> {
   }
 
   static Variables backward(Context* context, Variables slopes) {
+    const ProfileScope scope(Part::kElementwise);
     const auto saved = context->get_saved_variables();
     const auto &x = saved[0], &weight = saved[1], &scale = saved[2];
     const auto slope = slopes[0].contiguous();
@@ -66,6 +69,7 @@ class RmsNorm : public torch::autograd::Function<RmsNorm> {
 class SwiGlu : public torch::autograd::Function<SwiGlu> {
  public:
   static Tensor forward(Context* context, const Tensor& input) {
+    const ProfileScope scope(Part::kElementwise);
     const auto gate_up = input.contiguous();
     const auto rows = rows_of(gate_up), width = gate_up.size(-1) / 2;
     auto shape = gate_up.sizes().vec();
@@ -81,6 +85,7 @@ class SwiGlu : public torch::autograd::Function<SwiGlu> {
   }
 
   static Variables backward(Context* context, Variables slopes) {
+    const ProfileScope scope(Part::kElementwise);
     const auto gate_up = context->get_saved_variables()[0];
     const auto slope = slopes[0].contiguous();
     const auto rows = rows_of(gate_up), width = gate_up.size(-1) / 2;
@@ -131,10 +136,12 @@ class Rotate : public torch::autograd::Function<Rotate> {
  public:
   static Tensor forward(Context* context, const Tensor& x_BTHK, const Tensor& cos,
                         const Tensor& sin) {
+    const ProfileScope scope(Part::kElementwise);
     context->save_for_backward({cos, sin});
     return turned(x_BTHK, Angles(cos, sin), false);
   }
   static Variables backward(Context* context, Variables slopes) {
+    const ProfileScope scope(Part::kElementwise);
     const auto saved = context->get_saved_variables();
     return {turned(slopes[0], Angles(saved[0], saved[1]), true), Tensor(), Tensor()};
   }
@@ -163,6 +170,7 @@ class SplitHeads : public torch::autograd::Function<SplitHeads> {
   static Variables forward(Context* context, const Tensor& input, const std::optional<Tensor>& cos,
                            const std::optional<Tensor>& sin, std::int64_t heads,
                            std::int64_t groups) {
+    const ProfileScope scope(Part::kElementwise);
     const auto qkv = input.contiguous();
     const auto batch = qkv.size(0), length = qkv.size(1);
     const auto width = qkv.size(2) / (heads + 2 * groups);
@@ -190,6 +198,7 @@ class SplitHeads : public torch::autograd::Function<SplitHeads> {
   }
 
   static Variables backward(Context* context, Variables slopes) {
+    const ProfileScope scope(Part::kElementwise);
     const auto saved = context->get_saved_variables();
     const auto shape = context->saved_data["shape"].toIntVector();
     const auto batch = shape[0], length = shape[1], width = shape[4];

@@ -5,6 +5,7 @@
 #include "tensor/fused.h"
 #include "tensor/gemm.h"
 #include "tensor/kernels.h"
+#include "tensor/profile.h"
 
 namespace rondo::fused {
 namespace {
@@ -119,6 +120,7 @@ class Attention : public torch::autograd::Function<Attention> {
  public:
   static Tensor forward(Context* context, const Tensor& q_in, const Tensor& k_in,
                         const Tensor& v_in) {
+    const ProfileScope scope(Part::kAttention);
     const auto q = q_in.contiguous(), k = k_in.contiguous(), v = v_in.contiguous();
     const Shape shape(q, k);
     auto out = at::empty(q.sizes(), q.options());
@@ -132,6 +134,7 @@ class Attention : public torch::autograd::Function<Attention> {
   }
 
   static Variables backward(Context* context, Variables slopes) {
+    const ProfileScope scope(Part::kAttention);
     const auto saved = context->get_saved_variables();
     const auto &q = saved[0], &k = saved[1], &v = saved[2], &rows = saved[3];
     const auto slope = slopes[0].contiguous();

@@ -4,6 +4,7 @@
 #include "tensor/fused.h"
 #include "tensor/gemm.h"
 #include "tensor/kernels.h"
+#include "tensor/profile.h"
 
 namespace rondo::fused {
 namespace {
@@ -87,6 +88,7 @@ class HeadLoss : public torch::autograd::Function<HeadLoss> {
  public:
   static Tensor forward(Context* context, const Tensor& input, const Tensor& weight,
                         const Tensor& targets, double scale, double softcap, bool learns) {
+    const ProfileScope scope(Part::kHead);
     const auto h = input.contiguous();
     const auto rows = h.size(0), vocab = weight.size(0);
     auto d_h = learns ? at::empty(h.sizes(), h.options()) : Tensor();
@@ -110,6 +112,7 @@ class HeadLoss : public torch::autograd::Function<HeadLoss> {
   }
 
   static Variables backward(Context* context, Variables slopes) {
+    const ProfileScope scope(Part::kHead);
     const auto saved = context->get_saved_variables();
     return {saved[0] * slopes[0], saved[1] * slopes[0], Tensor(), Tensor(), Tensor(), Tensor()};
   }

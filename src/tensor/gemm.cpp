@@ -11,6 +11,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include "base/statistics.h"
+#include "tensor/profile.h"
 
 namespace rondo {
 namespace {
@@ -149,6 +150,7 @@ Gemm quickest_gemm(std::span<const ProductShape> shapes) {
 }
 
 void multiply(const Tensor& a, const Tensor& b, Tensor& out, bool add) {
+  const ProfileScope scope(Part::kProducts);
   if (gemm_in_use() == Gemm::kOneDnn && suits_onednn(a, b, out))
     return multiply_with_onednn(a, b, out, add);
   if (add) {

@@ -5,6 +5,7 @@
 
 #include "tensor/fused.h"
 #include "tensor/gemm.h"
+#include "tensor/profile.h"
 
 namespace rondo {
 namespace {
@@ -118,6 +119,7 @@ class Project : public torch::autograd::Function<Project> {
 }  // namespace
 
 Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps, Form form) {
+  const ProfileScope scope(Part::kElementwise);
   if (form == Form::kFused && fused::suits(x)) return fused::rms_norm(x, weight, eps);
   if (form == Form::kFused)
     return at::rms_norm(x, {x.size(-1)}, weight.defined() ? std::optional(weight) : std::nullopt,
@@ -127,6 +129,7 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps, Form form) {
 }
 
 Tensor rotate(const Tensor& x_BTHK, const RotaryTable& table, Form form) {
+  const ProfileScope scope(Part::kElementwise);
   if (form == Form::kFused && fused::suits(x_BTHK)) return fused::rotate(x_BTHK, table);
   const auto half = x_BTHK.size(3) / 2, length = x_BTHK.size(1);
   const auto cos = table.cos.narrow(0, 0, length).unsqueeze(1).to(x_BTHK.dtype());
@@ -137,6 +140,7 @@ Tensor rotate(const Tensor& x_BTHK, const RotaryTable& table, Form form) {
 
 std::array<Tensor, 3> split_heads(const Tensor& qkv, const RotaryTable* table, std::int64_t heads,
                                   std::int64_t groups, Form form) {
+  const ProfileScope scope(Part::kElementwise);
   if (form == Form::kFused && fused::suits(qkv))
     return fused::split_heads(qkv, table, heads, groups);
   const auto width = qkv.size(-1) / (heads + 2 * groups);
@@ -148,6 +152,7 @@ std::array<Tensor, 3> split_heads(const Tensor& qkv, const RotaryTable* table, s
 
 Tensor causal_attention(const Tensor& q_BTHK, const Tensor& k_BTGK, const Tensor& v_BTGK,
                         const Tensor& allowed_BTT, Form form) {
+  const ProfileScope scope(Part::kAttention);
   const auto heads = q_BTHK.size(2);
   if (form == Form::kFused && fused::suits(q_BTHK) && !allowed_BTT.defined() &&
       gemm_in_use() == Gemm::kOneDnn)
@@ -159,12 +164,14 @@ Tensor causal_attention(const Tensor& q_BTHK, const Tensor& k_BTGK, const Tensor
 }
 
 Tensor swiglu(const Tensor& gate_up, Form form) {
+  const ProfileScope scope(Part::kElementwise);
   if (form == Form::kFused && fused::suits(gate_up)) return fused::swiglu(gate_up);
   const auto parts = gate_up.chunk(2, -1);
   return at::silu(parts[0]) * parts[1];
 }
 
 Tensor project(const Tensor& x, const Tensor& weight) {
+  const ProfileScope scope(Part::kProducts);
   if (gemm_in_use() == Gemm::kLibtorch || x.scalar_type() != at::kFloat || x.numel() == 0)
     return at::linear(x, weight);
   return Project::apply(x, weight);
@@ -192,6 +199,7 @@ Tensor swiglu_project(const Tensor& gate_up, const Tensor& weight, Form form) {
 
 Tensor head_loss(const Tensor& h_ND, const Tensor& weight, const Tensor& targets_N, double scale,
                  double softcap, Form form) {
+  const ProfileScope scope(Part::kHead);
   if (form == Form::kFused && fused::suits(h_ND))
     return fused::head_loss(h_ND, weight, targets_N, scale, softcap);
   return cross_entropy(shape_logits(project(h_ND, weight), scale, softcap), targets_N).sum();

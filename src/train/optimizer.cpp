@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "tensor/profile.h"
 
 namespace rondo {
 
@@ -23,6 +24,7 @@ AdamW::AdamW(std::vector<std::pair<std::string, Parameter*>> parameters, const T
 }
 
 double AdamW::clip_gradients() {
+  const ProfileScope scope(Part::kOptimizer);
   std::vector<Tensor> gradients;
   for (auto& slot : slots_) {
     auto& gradient = slot.parameter->value.mutable_grad();
@@ -41,6 +43,7 @@ double AdamW::clip_gradients() {
 }
 
 void AdamW::step(double learning_rate, std::int64_t step) {
+  const ProfileScope scope(Part::kOptimizer);
   const NoGrad guard;
   // One call per kind, since the kernel takes one rate and one decay.
   for (const bool hidden : {false, true}) {
@@ -65,6 +68,7 @@ void AdamW::step(double learning_rate, std::int64_t step) {
 }
 
 void AdamW::clear_gradients() {
+  const ProfileScope scope(Part::kOptimizer);
   for (auto& slot : slots_) slot.parameter->value.mutable_grad().reset();
 }
 

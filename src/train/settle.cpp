@@ -32,7 +32,10 @@ GemmChoice choose_gemm(const Config& config) {
   const auto& model = config.model;
   if (!config.engine.fused) return GemmChoice::kLibtorch;
   set_threads(static_cast<int>(config.engine.threads));
-  const auto rows = config.train.micro_batch * config.data.sequence_length;
+  // More rows than that change nothing, and a micro-batch that no memory holds is refused later.
+  const auto rows =
+      std::min(kEnoughTokens / config.data.sequence_length + 1, config.train.micro_batch) *
+      config.data.sequence_length;
   const auto queries = model.heads * model.head_dim, keys = model.kv_heads * model.head_dim;
   const ProductShape shapes[] = {{rows, model.d_model, queries + 2 * keys},
                                  {rows, queries, model.d_model},

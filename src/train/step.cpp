@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "eval/loss.h"
+#include "tensor/profile.h"
 #include "train/schedule.h"
 
 namespace rondo {
@@ -11,6 +12,11 @@ namespace {
 
 double rms(const Tensor& state) {
   return state.detach().norm().item<double>() / std::sqrt(static_cast<double>(state.numel()));
+}
+
+Batch read_batch(const TrainingSet& data, std::uint64_t first, std::int64_t rows) {
+  const ProfileScope scope(Part::kData);
+  return data.batch(first, rows);
 }
 
 /// Forward and backward pass of some rows; adds to the gradients, returns the summed loss.
@@ -47,7 +53,7 @@ StepResult run_step(const Config& config, const TrainingSet& data, LoopedLm& mod
   double nats = 0;
   for (std::int64_t row = 0; row < train.batch; row += train.micro_batch) {
     const auto first = static_cast<std::uint64_t>((step - 1) * train.batch + row);
-    const auto batch = data.batch(first, train.micro_batch);
+    const auto batch = read_batch(data, first, train.micro_batch);
     nats += accumulate(config, batch, first, model, plan, row == 0 ? &result.state_norms : nullptr);
   }
   result.loss_nats = nats / (static_cast<double>(train.batch) * static_cast<double>(data.length()));

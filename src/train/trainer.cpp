@@ -29,6 +29,7 @@
 #include "train/settle.h"
 #include "train/start.h"
 #include "train/step.h"
+#include "train/step_profile.h"
 
 namespace rondo {
 namespace {
@@ -96,6 +97,7 @@ class Run {
   std::optional<double> train_loss_, validation_loss_, bits_per_byte_, validated_now_, best_;
   std::vector<LossAt> sweep_;
   std::deque<double> step_times_;
+  std::optional<StepProfile> profile_;
 };
 
 Run::Run(const Config& recipe, const TrainOptions& options)
@@ -118,6 +120,7 @@ Run::Run(const Config& recipe, const TrainOptions& options)
     load_weights(model_, read_safetensors(file), file.string());
   }
   optimizer_.emplace(named_parameters(model_), config_.train);
+  if (options_.profile) profile_.emplace(*options_.profile);
   last_ = config_.train.stop_after == 0 ? config_.train.steps
                                         : std::min(config_.train.steps, config_.train.stop_after);
 }
@@ -198,6 +201,8 @@ Json Run::go() {
                      {"message", error.what()}});
     throw;
   }
+  if (profile_ && profile_->finish())
+    for (const auto& line : split(profile_->text(), '\n')) log("{}", line);
   Json stop = {{"event", "stopped"}, {"step", step_}, {"stop_reason", stop_reason}};
   if (!message.empty()) stop["message"] = message;
   writer_->append(stop);
@@ -208,9 +213,12 @@ Json Run::go() {
 
 /// One step with what is due after it; false when the run has left the finite numbers.
 bool Run::step() {
+  if (profile_) profile_->begin();
   const auto start = Clock::now();
   const auto result = run_step(config_, data_.training, model_, *optimizer_, step_ + 1);
   const double seconds = seconds_since(start);
+  if (profile_ && profile_->end(seconds))
+    for (const auto& line : split(profile_->text(), '\n')) log("{}", line);
   if (!result.finite) return false;
   ++step_;
   train_loss_ = result.loss_nats;
@@ -348,6 +356,7 @@ Json Run::summary(const std::string& stop_reason, const std::string& message) co
   json["roof_gflops"] = roof_gflops_;
   json["wall_s"] = wall_before_ + seconds_since(started_);
   json["peak_bytes"] = peak_resident_bytes();
+  if (profile_) json["profile"] = profile_->json();
   json["stop_reason"] = stop_reason;
   if (!message.empty()) json["message"] = message;
   json.update(facts());

@@ -17,6 +17,8 @@ struct TrainOptions {
   std::optional<fs::path> init;  ///< start from the weights of this MODEL
   std::string command;           ///< the command line, for the record
   std::string label;             ///< stands before progress lines
+  /// Say where a step's time goes, over so many steps; 0 = all of them, nothing = do not.
+  std::optional<std::int64_t> profile{};
 };
 
 /// Trains `config` (resolved) into `options.out`; returns summary.json. Ends early, saved, on
