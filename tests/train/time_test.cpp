@@ -14,6 +14,7 @@
 #include "base/statistics.h"
 #include "config/recipe.h"
 #include "data/dataset.h"
+#include "nn/engine.h"
 #include "tensor/machine_speed.h"
 #include "train/preflight.h"
 #include "train/settle.h"
@@ -90,6 +91,7 @@ TEST_F(Time, SlowEstimatesAreNearRealSteps) {
       {"size=xs", "model.vocab=4096", "loops.forward=1", "loops.backward=1"}};
   for (const auto& model : models) {
     const auto config = settled(model);
+    use_engine(config.engine);
     double ratio = 0;
     // A process beside this one disturbs either side of the comparison, so there are three tries.
     for (int attempt = 0; attempt < 3; ++attempt) {
