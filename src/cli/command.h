@@ -56,6 +56,8 @@ void declare_reproduce(CLI::App& app, int& status);
 void declare_report(CLI::App& app, int& status);
 void declare_status(CLI::App& app, int& status);
 void declare_data(CLI::App& app, int& status);
+/// Part of `data`.
+void declare_data_task(CLI::App& data);
 void declare_quickstart(CLI::App& app, int& status);
 void declare_docs(CLI::App& app, int& status);
 

@@ -70,6 +70,7 @@ void declare_data(CLI::App& app, int&) {
       "string `text`. Use the result with data.source = \"tokens\" and data.path = OUT.\n"
       "Example: rondo data pack books/ --out books-tokens");
   command->callback([arguments] { run_pack(*arguments); });
+  declare_data_task(*data);
 }
 
 }  // namespace rondo

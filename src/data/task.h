@@ -1,0 +1,139 @@
+// Tasks with exact answers: the six of the recurrent looped transformer (arXiv 2610.07591), further
+// group word problems, two of arXiv 2207.02098, and a user's own file. An example is a function of
+// (seed, split, task, lengths, index). docs/tasks.md describes each task.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "base/rng.h"
+
+namespace rondo {
+
+/// The longest example that is generated.
+inline constexpr std::int64_t kLongestTask = 4096;
+
+/// One example. `targets[t]` is the id to be predicted at position t, having read tokens 0 … t;
+/// kNoTarget (batches.h) where nothing is supervised.
+struct TaskSample {
+  std::vector<std::int32_t> tokens;   ///< BOS first
+  std::vector<std::int32_t> targets;  ///< as many
+  std::string input;                  ///< what is read, without BOS
+  std::string target;                 ///< what is to be answered, without EOS
+  std::int64_t length = 0;            ///< in the task's own unit; BOS and a final '=' do not count
+};
+
+/// Lengths from `min` to `max`; one length when they are equal.
+struct TaskRange {
+  std::int64_t min = 0;
+  std::int64_t max = 0;
+  bool operator==(const TaskRange&) const = default;
+};
+
+/// A number of examples of the given lengths.
+struct TaskSet {
+  TaskRange lengths;
+  std::int64_t examples = 0;
+};
+
+/// What is measured; the enumerators are the names in records.
+enum class TaskMetric {
+  accuracy,           ///< of the final label, or of all supervised tokens (Task::final_label)
+  accuracy_prefix,    ///< of all supervised tokens
+  accuracy_sequence,  ///< of examples with every supervised token right
+};
+std::string_view name_of(TaskMetric metric);
+
+/// What an answer without knowledge of the input scores.
+struct TaskRates {
+  double chance = 0;    ///< guessing uniformly among the answers there are
+  double majority = 0;  ///< always giving the most frequent one
+};
+
+/// Which of three disjoint streams of one seed.
+enum class TaskSplit { training, validation, test };
+std::string_view name_of(TaskSplit split);
+
+/// The random numbers of one example, drawn one after the other.
+class Draws {
+ public:
+  /// `attempt` chooses other numbers for the same example: its redraws.
+  Draws(std::uint64_t seed, std::string name, std::uint64_t index, std::uint64_t attempt = 0);
+
+  /// Uniform in [0, bound).
+  std::int64_t below(std::int64_t bound);
+  /// Uniform in a range; no number is drawn for a single length.
+  std::int64_t within(TaskRange range);
+  /// Place of this example among `count` that are gone through in a new order every epoch.
+  [[nodiscard]] std::uint64_t permuted(std::uint64_t count) const;
+
+ private:
+  std::uint64_t seed_;
+  std::string name_;
+  std::uint64_t index_;
+  std::uint64_t attempt_;
+  RandomStream stream_;
+  std::uint64_t position_;
+};
+
+/// A task: one generator, its protocol, and what its scores compare with.
+struct Task {
+  std::string name = {};
+  std::string summary = {};   ///< one line for people
+  std::int64_t shortest = 1;  ///< smallest length there is
+  std::int64_t longest = kLongestTask;
+  bool odd_lengths = false;  ///< even lengths stand for one less
+  bool final_label = true;   ///< `accuracy` is that of the last supervised target
+  TaskRange training = {};   ///< lengths trained on
+  std::vector<TaskSet> validation = {};
+  std::vector<TaskSet> test = {};
+  std::vector<TaskMetric> metrics = {};  ///< the first is the one reported
+  /// Makes an example of a length from the range (settled), drawn uniformly.
+  std::function<TaskSample(Draws&, TaskRange)> generate = {};
+  /// Rates of a metric over examples of the range (settled).
+  std::function<TaskRates(TaskRange, TaskMetric)> rates = {};
+};
+
+/// Tasks by name, in the order of the documentation.
+std::vector<std::string> task_names();
+
+/// Opens a task: one of task_names(), a group (see group.h) or the path of a *.jsonl file. Throws
+/// an input error, with the nearest name, for anything else.
+std::shared_ptr<const Task> open_task(const std::string& name);
+
+/// The range that is generated when `range` is asked for: for a task of odd lengths an even minimum
+/// is raised, an even maximum lowered, a single even length lowered by one. Throws an input error
+/// for lengths that the task does not have.
+TaskRange settle(const Task& task, TaskRange range);
+
+/// An unbounded stream of examples, each made from its index alone.
+class TaskStream {
+ public:
+  /// Throws an input error for lengths that the task does not have.
+  TaskStream(std::shared_ptr<const Task> task, std::uint64_t seed, TaskSplit split,
+             TaskRange lengths);
+
+  /// Never to give an example whose input is among the first `count` of `other`: such a one is
+  /// drawn again.
+  void exclude(const TaskStream& other, std::uint64_t count);
+
+  /// Example `index`. Throws an input error when 64 redraws were all excluded.
+  [[nodiscard]] TaskSample sample(std::uint64_t index) const;
+  /// As settled.
+  [[nodiscard]] TaskRange lengths() const { return lengths_; }
+
+ private:
+  std::shared_ptr<const Task> task_;
+  std::uint64_t seed_;
+  std::string name_;
+  TaskRange lengths_;
+  std::unordered_set<std::string> excluded_;
+};
+
+}  // namespace rondo
