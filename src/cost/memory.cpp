@@ -12,8 +12,9 @@ namespace rondo {
 namespace {
 
 constexpr double kBytes = 4.0;  // of an fp32 value; an upper bound for bf16
-// Freed blocks that the allocator keeps and cannot use again for something larger. Measured at widths
-// 128 to 512 on eight recipes: with it the estimate is 0.87 to 1.01 of the peak (docs/LOG.md).
+// Freed blocks that the allocator keeps and cannot use again for something larger. Measured at
+// widths 128 to 512 on eight recipes: with it the estimate is 0.87 to 1.01 of the peak
+// (docs/LOG.md).
 constexpr double kSlack = 0.55;
 
 /// Values per token that one loop keeps besides its blocks. The injection's output and the state
