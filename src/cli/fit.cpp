@@ -2,8 +2,6 @@
 #include "law/fit.h"
 
 #include <CLI/CLI.hpp>
-#include <charconv>
-#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -12,10 +10,12 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/runs.h"
 #include "law/catalogue.h"
 #include "law/fit_record.h"
 #include "law/fit_text.h"
 #include "law/isoflop.h"
+#include "law/raw_table.h"
 #include "law/read_table.h"
 #include "report/law_report.h"
 
@@ -30,35 +30,22 @@ struct FitArguments {
   bool skip_bad = false, isoflop = false, print_form = false, json = false;
 };
 
-double real_number(const std::string& what, const std::string& text) {
-  double value = 0;
-  const auto* end = text.data() + text.size();
-  const auto [stop, problem] = std::from_chars(text.data(), end, value);
-  require(problem == std::errc{} && stop == end, "{}: expected a number, found {}", what, text);
-  return value;
-}
-
 LawForm form_of(const std::string& law, const FitArguments& arguments, bool all_fixes) {
   auto form = find_law(law);
   std::vector<std::pair<std::string, double>> fixes;
   for (const auto& fix : arguments.fix) {
-    const auto [name, value] = name_and_value("--fix", fix);
+    const auto [name, text] = name_and_value("--fix", fix);
+    const auto value = parse_number(text);
+    require(value.has_value(), "--fix {}: expected a number, found {}", name, text);
     // A law that is only compared may lack what the main one fixes.
-    if (all_fixes || form.has_parameter(name))
-      fixes.emplace_back(name, real_number("--fix " + name, value));
+    if (all_fixes || form.has_parameter(name)) fixes.emplace_back(name, *value);
   }
   fix_parameters(form, fixes);
   return form;
 }
 
-FitTable read_runs(const FitArguments& arguments, const std::vector<LawForm>& forms) {
-  ReadOptions options{.skip_bad = arguments.skip_bad};
-  for (const auto& column : arguments.columns)
-    options.columns.push_back(name_and_value("--column", column));
-  for (const auto& form : forms)
-    for (auto& name : form.columns()) options.needed.push_back(std::move(name));
-  const std::vector<fs::path> sources(arguments.sources.begin(), arguments.sources.end());
-  auto table = read_tables(sources, options);
+FitTable chosen_runs(const FitArguments& arguments, const std::vector<LawForm>& forms) {
+  auto table = read_runs(arguments.sources, arguments.columns, forms, arguments.skip_bad);
   if (arguments.where.empty()) return table;
   const auto split = split_rows(table, arguments.where);
   require(!split.holds.empty(), "--where {}: holds for no row", arguments.where);
@@ -73,9 +60,7 @@ FitOptions fit_options(const FitArguments& arguments, Progress& progress) {
   options.seed = static_cast<std::uint64_t>(arguments.seed);
   options.threads = static_cast<int>(arguments.threads);
   options.bootstrap_by = arguments.bootstrap_by;
-  options.progress = [&progress](std::string_view what, int done, int of) {
-    if (progress.due()) progress.update(fmt::format("{}: {} of {}", what, done, of));
-  };
+  options.progress = fit_progress(progress);
   return options;
 }
 
@@ -88,7 +73,7 @@ void run_fit(const FitArguments& arguments) {
 
   std::vector<LawForm> forms = {form_of(arguments.law, arguments, true)};
   for (const auto& law : arguments.compare) forms.push_back(form_of(law, arguments, false));
-  const auto table = read_runs(arguments, forms);
+  const auto table = chosen_runs(arguments, forms);
 
   std::vector<FitResult> fits;
   std::vector<LeaveOneOut> left_out;

@@ -2,7 +2,6 @@
 #include "plan/plan.h"
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,12 +13,13 @@
 #include "base/shipped.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/runs.h"
 #include "config/recipe.h"
 #include "cost/parameters.h"
 #include "cost/time.h"
 #include "law/catalogue.h"
 #include "law/fit_record.h"
-#include "law/read_table.h"
+#include "law/raw_table.h"
 #include "train/preflight.h"
 #include "train/settle.h"
 
@@ -111,20 +111,15 @@ FittedLaw law_of(const PlanArguments& arguments) {
   }
   catch_interrupts();
   const auto form = find_law(arguments.law);
-  ReadOptions reading{.needed = form.columns()};
-  for (const auto& column : arguments.columns)
-    reading.columns.push_back(name_and_value("--column", column));
-  const std::vector<fs::path> sources(arguments.sources.begin(), arguments.sources.end());
   Progress progress("fit");
   FitOptions options{.bootstrap = 200};
-  options.progress = [&progress](std::string_view what, int done, int of) {
-    if (progress.due()) progress.update(fmt::format("{}: {} of {}", what, done, of));
-  };
-  const auto fit = fit_law(form, read_tables(sources, reading), options);
+  options.progress = fit_progress(progress);
+  const auto table = read_runs(arguments.sources, arguments.columns, {&form, 1}, false);
+  const auto fit = fit_law(form, table, options);
   for (const auto& note : fit.notes) log("note: {}", note);
   log("fitted {} to {} runs: RMSE {:.4f} nats; `rondo fit` says more", form.name, fit.fitted.points,
       fit.fitted.rmse_nats);
-  return parse_fit(to_json(fit).dump(), "the fit of " + arguments.law);
+  return fitted_law(fit, "the fit of " + arguments.law);
 }
 
 void run_plan(const PlanArguments& arguments) {
@@ -158,13 +153,11 @@ void run_plan(const PlanArguments& arguments) {
 void add_real(CLI::App& command, const std::string& name, std::optional<double>& value,
               const std::string& help, bool zero = false) {
   const auto read = [name, &value, zero](const std::string& text) {
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool whole = error == std::errc() && end == text.data() + text.size();
-    require(whole && std::isfinite(number) && (number > 0 || (zero && number == 0)),
+    const auto number = parse_number(text);
+    require(number && std::isfinite(*number) && (*number > 0 || (zero && *number == 0)),
             "{} {}: expected one number {}, such as {}", name, one_line(text),
             zero ? "from 0" : "above 0", name == "--recurrent-share" ? "0.42" : "1e9");
-    value = number;
+    value = *number;
   };
   command.add_option_function<std::string>(name, read, help)->type_name("NUMBER");
 }

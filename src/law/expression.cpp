@@ -296,4 +296,13 @@ void BoundForm::pull_back(std::span<const double> weights, std::span<double> gra
   }
 }
 
+std::vector<double> predict(const LawForm& form, const FitTable& table,
+                            std::span<const double> parameters) {
+  std::vector<std::vector<double>> columns;
+  for (const auto& name : form.columns()) columns.push_back(table.numbers(name));
+  BoundForm bound(form, std::move(columns));
+  const auto losses = bound.predict(parameters);
+  return {losses.begin(), losses.end()};
+}
+
 }  // namespace rondo

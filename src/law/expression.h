@@ -49,4 +49,8 @@ class BoundForm {
   std::unique_ptr<Program> program_;
 };
 
+/// Predicted loss of every row of a table.
+std::vector<double> predict(const LawForm& form, const FitTable& table,
+                            std::span<const double> parameters);
+
 }  // namespace rondo

@@ -25,12 +25,6 @@ constexpr double kSameMinimum = 1e-4;
 // A perfect fit ends at what rounding leaves.
 constexpr double kRounding = 1e-20;
 
-std::size_t free_count(const LawForm& form) {
-  return static_cast<std::size_t>(
-      std::count_if(form.parameters.begin(), form.parameters.end(),
-                    [](const auto& parameter) { return !parameter.fixed; }));
-}
-
 void check_options(const FitOptions& options) {
   require(options.starts >= 1, "--starts {}: expected 1 or more", options.starts);
   require(options.bootstrap == 0 || options.bootstrap >= 20,
@@ -56,7 +50,7 @@ bool rows_differ(const LawForm& form, const FitTable& table) {
 }
 
 void check_rows(const LawForm& form, const FitTable& table) {
-  const auto parameters = free_count(form);
+  const auto parameters = form.free_count();
   require(table.rows() >= parameters,
           "law {}: {} row{} for {} parameters; expected at least as many rows as parameters: add "
           "runs, choose a smaller law or hold parameters with --fix",
@@ -152,11 +146,7 @@ void add_predictions(FitResult& fit, const FitTable& table,
   fit.table = table;
   fit.held_out.assign(table.rows(), true);
   for (const auto row : fitted_rows) fit.held_out[row] = false;
-  std::vector<std::vector<double>> columns;
-  for (const auto& name : fit.form.columns()) columns.push_back(table.numbers(name));
-  BoundForm bound(fit.form, columns);
-  const auto predicted = bound.predict(fit.parameters);
-  fit.predicted.assign(predicted.begin(), predicted.end());
+  fit.predicted = predict(fit.form, table, fit.parameters);
 
   std::vector<double> observed[2], guessed[2], log_residuals;
   const auto& losses = table.numbers("loss");
@@ -168,7 +158,7 @@ void add_predictions(FitResult& fit, const FitTable& table,
   }
   fit.fitted = quality_of(observed[0], guessed[0]);
   if (!observed[1].empty()) fit.holdout = quality_of(observed[1], guessed[1]);
-  const auto criteria = information_criteria(log_residuals, free_count(fit.form));
+  const auto criteria = information_criteria(log_residuals, fit.form.free_count());
   fit.aic = criteria.aic;
   fit.bic = criteria.bic;
 }

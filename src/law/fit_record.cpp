@@ -223,6 +223,19 @@ double FittedLaw::smallest(std::string_view column) const {
   return kMissing;
 }
 
+FittedLaw fitted_law(const FitResult& fit, const std::string& path) {
+  FittedLaw law{.form = fit.form,
+                .parameters = fit.parameters,
+                .bootstrap = fit.bootstrap,
+                .recurrent_share = fit.recurrent_share,
+                .ranges = fit.ranges,
+                .statements = fit.statements,
+                .path = path};
+  for (std::size_t i = 0; i < law.parameters.size(); ++i)
+    if (!fit.identified[i]) law.parameters[i] = kMissing;
+  return law;
+}
+
 FittedLaw parse_fit(std::string_view text, const std::string& path) {
   Json json;
   try {

@@ -31,6 +31,9 @@ struct FittedLaw {
   [[nodiscard]] double smallest(std::string_view column) const;
 };
 
+/// The law of a fit, as reading its FIT.json would give it. `path` stands in messages.
+FittedLaw fitted_law(const FitResult& fit, const std::string& path);
+
 /// Reads a FIT.json. Throws input errors with path and key: not JSON, an unknown law, a missing or
 /// non-finite parameter of the law.
 FittedLaw read_fit(const fs::path& path);

@@ -19,12 +19,6 @@ std::string interval_text(const std::vector<Interval>& intervals, std::size_t i)
   return fmt::format("{} … {}", four(intervals[i]->first), four(intervals[i]->second));
 }
 
-std::size_t free_count(const FitResult& fit) {
-  const auto& parameters = fit.form.parameters;
-  return static_cast<std::size_t>(std::count_if(parameters.begin(), parameters.end(),
-                                                [](const auto& one) { return !one.fixed; }));
-}
-
 }  // namespace
 
 TextTable parameter_table(const FitResult& fit) {
@@ -72,7 +66,7 @@ TextTable comparison_table(std::span<const FitResult> fits, std::span<const Leav
                    "AIC", "BIC"});
   for (std::size_t i = 0; i < fits.size(); ++i) {
     const auto& fit = fits[i];
-    table.add({fit.form.name, std::to_string(free_count(fit)), four(fit.objective),
+    table.add({fit.form.name, std::to_string(fit.form.free_count()), four(fit.objective),
                four(fit.fitted.rmse_nats), fit.holdout ? four(fit.holdout->rmse_nats) : "–",
                i < left_out.size() ? four(left_out[i].all.rmse_nats) : "–",
                fmt::format("{:.1f}", fit.aic), fmt::format("{:.1f}", fit.bic)});
@@ -86,7 +80,7 @@ Json comparison_json(std::span<const FitResult> fits, std::span<const LeaveOneOu
     const auto& fit = fits[i];
     rows.push_back(
         {{"law", fit.form.name},
-         {"free_parameters", free_count(fit)},
+         {"free_parameters", fit.form.free_count()},
          {"objective", finite_or_null(fit.objective)},
          {"rmse_nats", finite_or_null(fit.fitted.rmse_nats)},
          {"r2", finite_or_null(fit.fitted.r2)},

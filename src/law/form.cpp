@@ -223,6 +223,12 @@ bool LawForm::has_parameter(std::string_view wanted) const {
                      [&](const auto& parameter) { return parameter.name == wanted; });
 }
 
+std::size_t LawForm::free_count() const {
+  return static_cast<std::size_t>(
+      std::count_if(parameters.begin(), parameters.end(),
+                    [](const auto& parameter) { return !parameter.fixed; }));
+}
+
 std::vector<std::string> LawForm::columns() const {
   std::vector<std::string> found;
   const auto look = [&](const std::string& formula, const std::string& what) {

@@ -44,6 +44,8 @@ struct LawForm {
   /// Place of a parameter. Throws an input error that lists the names there are.
   [[nodiscard]] std::size_t parameter(std::string_view name) const;
   [[nodiscard]] bool has_parameter(std::string_view name) const;
+  /// Parameters that are fitted and not held.
+  [[nodiscard]] std::size_t free_count() const;
   /// Columns that the formula uses, without `loss`.
   [[nodiscard]] std::vector<std::string> columns() const;
   /// Whether the formula uses the column.

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cost/flops.h"
 #include "law/compile.h"
 #include "law/fit.h"
 
@@ -20,7 +21,7 @@ double inference_loops(const Point& point) {
   return point.inference_loops > 0 ? point.inference_loops : point.loops;
 }
 double flops(const Point& point) {
-  return (6 * point.n_once + 2 * (point.loops + 2 * point.backward_loops) * point.n_rec) *
+  return train_matmul_flops(point.n_once, point.n_rec, {point.loops, point.backward_loops}) *
          point.tokens;
 }
 

@@ -26,15 +26,6 @@ std::string cell_name(const FitTable& table, std::size_t row,
   return join(parts, ", ");
 }
 
-std::vector<double> predict(const LawForm& form, const FitTable& rows,
-                            const std::vector<double>& parameters) {
-  std::vector<std::vector<double>> columns;
-  for (const auto& name : form.columns()) columns.push_back(rows.numbers(name));
-  BoundForm bound(form, std::move(columns));
-  const auto values = bound.predict(parameters);
-  return {values.begin(), values.end()};
-}
-
 // The best of a descent from the whole fit and of some from random starts.
 std::vector<double> refit(const FitResult& fit, const FitTable& rows, const FitOptions& options,
                           int threads) {
@@ -77,9 +68,9 @@ LeaveOneOut leave_one_cell_out(const FitResult& fit, const std::vector<std::stri
     const auto rows = fit.table.select(others);
     const auto left_out = fit.table.select(rows_of_cell);
     const auto name = cell_name(fit.table, rows_of_cell.front(), columns);
-    require(rows.rows() >= fit.form.parameters.size(),
+    require(rows.rows() >= fit.form.free_count(),
             "--leave-out {}: without {} there are {} rows for {} parameters", join(columns, ","),
-            name, rows.rows(), fit.form.parameters.size());
+            name, rows.rows(), fit.form.free_count());
     const auto predicted = predict(fit.form, left_out, refit(fit, rows, options, threads));
     const auto& observed = left_out.numbers("loss");
     result.cells.push_back({name, quality_of(observed, predicted)});

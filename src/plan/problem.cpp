@@ -63,13 +63,16 @@ Setting Problem::at(LoopCount loops, double n_total, const LawFunction& law) con
   return setting;
 }
 
+LawFunction::Point point_of(const Setting& setting) {
+  return {.n_once = setting.n_once,
+          .n_rec = setting.n_rec,
+          .loops = setting.loops.forward,
+          .backward_loops = setting.loops.backward,
+          .tokens = setting.tokens};
+}
+
 double Problem::loss(const Setting& setting, const LawFunction& law) const {
-  LawFunction::Point point;
-  point.n_once = setting.n_once;
-  point.n_rec = setting.n_rec;
-  point.loops = setting.loops.forward;
-  point.backward_loops = setting.loops.backward;
-  point.tokens = setting.tokens;
+  auto point = point_of(setting);
   if (limits.unique_tokens) point.unique_tokens = std::min(*limits.unique_tokens, setting.tokens);
   return law(point);
 }

@@ -23,6 +23,9 @@ struct Setting {
   double loss_nats = 0;
 };
 
+/// Where a law is asked for the loss of a setting.
+LawFunction::Point point_of(const Setting& setting);
+
 /// The largest n_total that memory allows at these loops, 0 for none.
 using SizeLimit = std::function<double(LoopCount)>;
 

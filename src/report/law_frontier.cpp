@@ -80,12 +80,7 @@ std::vector<LoopCount> pairs_to_show(const LawData& data) {
 
 /// g, or what stands for it in laws that only have n_eff.
 std::optional<double> gain_of(const LawFunction& law, const Setting& setting) {
-  LawFunction::Point point;
-  point.n_once = setting.n_once;
-  point.n_rec = setting.n_rec;
-  point.loops = setting.loops.forward;
-  point.backward_loops = setting.loops.backward;
-  point.tokens = setting.tokens;
+  const auto point = point_of(setting);
   if (const auto g = law.definition("g", point)) return g;
   const auto effective = law.definition("n_eff", point);
   if (!effective || !(setting.n_rec > 0)) return std::nullopt;

@@ -149,6 +149,23 @@ Gemm quickest_gemm(std::span<const ProductShape> shapes) {
   return libtorch < kClearly * onednn ? Gemm::kLibtorch : Gemm::kOneDnn;
 }
 
+double known_product_gflops() {
+  static std::map<Gemm, double> known;
+  const auto place = known.find(gemm_in_use());
+  if (place != known.end()) return place->second;
+  constexpr std::int64_t kSize = 1024;
+  constexpr int kRepetitions = 5;
+  const NoGrad guard;
+  const auto a = at::ones({kSize, kSize}), b = at::ones({kSize, kSize});
+  auto out = at::empty({kSize, kSize});
+  std::vector<double> seconds;
+  for (int i = 0; i <= kRepetitions; ++i) {
+    const double one = seconds_of(gemm_in_use(), a, b, out);
+    if (i > 0) seconds.push_back(one);
+  }
+  return known[gemm_in_use()] = 2.0 * kSize * kSize * kSize / median(seconds) / 1e9;
+}
+
 void multiply(const Tensor& a, const Tensor& b, Tensor& out, bool add) {
   const ProfileScope scope(Part::kProducts);
   if (gemm_in_use() == Gemm::kOneDnn && suits_onednn(a, b, out))

@@ -3,8 +3,6 @@
 // machine.
 #pragma once
 
-#include <string_view>
-
 #include "tensor/tensor.h"
 
 namespace rondo {
@@ -21,8 +19,8 @@ struct ProductShape {
   std::int64_t rows, inner, columns;
 };
 
-/// The quicker library for these products, timed in turn on the current threads (medians; some
-/// hundredths of a second). oneDNN unless libtorch is more than a tenth faster, so that two runs on
+/// The quicker library for these products, timed in turn on the current threads (medians of
+/// five). oneDNN unless libtorch is more than a tenth faster, so that two runs on
 /// one machine choose alike.
 Gemm quickest_gemm(std::span<const ProductShape> shapes);
 
@@ -53,5 +51,9 @@ class OneThread {
  private:
   int before_;
 };
+
+/// GFLOP/s of multiply() on matrices of 1024 × 1024 with the library in use; measured once per
+/// process and library.
+double known_product_gflops();
 
 }  // namespace rondo

@@ -12,15 +12,17 @@
 #include "cost/memory.h"
 #include "cost/parameters.h"
 #include "cost/time.h"
+#include "nn/engine.h"
+#include "tensor/gemm.h"
 #include "tensor/machine_speed.h"
 #include "tensor/tensor.h"
 
 namespace rondo {
 namespace {
 
-// Share of the roof that a training step reaches on two cores, for a machine that is not measured;
-// docs/LOG.md has the measurements.
-constexpr double kExpectedShare = 0.55;
+// Share of the speed of large products that a training step reaches, for a machine that is not
+// measured; docs/LOG.md has the measurements.
+constexpr double kExpectedShare = 0.7;
 // The process before the first tensor: libraries and their tables.
 constexpr double kProcessBytes = 175e6;
 
@@ -44,11 +46,12 @@ Preflight preflight(const Config& config, double training_tokens, double roof_gf
   facts.disk_bytes = static_cast<double>(kept) * 12.0 * static_cast<double>(facts.parameters);
   facts.roof_gflops = roof_gflops;
   if (roof_gflops > 0) {
+    use_engine(config.engine);
     const auto speed = cached_machine_speed(config.engine.threads);
     facts.measured = speed.has_value();
     facts.seconds =
         speed ? run_seconds(config, config.model.vocab, config.train.micro_batch, *speed).total()
-              : seconds_for(flops.train * facts.tokens, {roof_gflops, kExpectedShare});
+              : seconds_for(flops.train * facts.tokens, {known_product_gflops(), kExpectedShare});
   }
   return facts;
 }

@@ -18,12 +18,13 @@ struct Preflight {
   double disk_bytes = 0;    ///< of the checkpoints kept
   double roof_gflops = 0;
   double seconds = 0;     ///< estimated
-  bool measured = false;  ///< by measurements of this machine, not by a share of the roof
+  bool measured = false;  ///< by measurements of this machine, not by a share
 };
 
 /// Computes the facts. `training_tokens` is the size of the training data. With a roof the time is
 /// estimated: from the cached measurement of this machine and config.engine.threads threads if
-/// there is one (cost/machine_speed.h), else as a share of the roof.
+/// there is one (cost/machine_speed.h), else as a share of the speed of large products with the
+/// library that the config names, which becomes the one in use.
 Preflight preflight(const Config& config, double training_tokens, double roof_gflops);
 
 /// The speed of this machine with so many threads: cached, or measured (three seconds; sets the

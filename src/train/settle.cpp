@@ -27,21 +27,20 @@ std::int64_t choose_micro_batch(const Config& config) {
   return micro;
 }
 
-/// The quicker library for the products of a block and the head.
+/// The quicker library for the products of a block.
 GemmChoice choose_gemm(const Config& config) {
   const auto& model = config.model;
   if (!config.engine.fused) return GemmChoice::kLibtorch;
   set_threads(static_cast<int>(config.engine.threads));
-  // More rows than that change nothing, and a micro-batch that no memory holds is refused later.
-  const auto rows =
-      std::min(kEnoughTokens / config.data.sequence_length + 1, config.train.micro_batch) *
-      config.data.sequence_length;
+  // So many rows show the speed of more; large models would take long to choose with all.
+  constexpr std::int64_t kRows = 1024;
+  const auto micro = std::min(config.train.micro_batch, kRows);
+  const auto rows = std::min(micro * config.data.sequence_length, kRows);
   const auto queries = model.heads * model.head_dim, keys = model.kv_heads * model.head_dim;
   const ProductShape shapes[] = {{rows, model.d_model, queries + 2 * keys},
                                  {rows, queries, model.d_model},
                                  {rows, model.d_model, 2 * model.d_ff},
-                                 {rows, model.d_ff, model.d_model},
-                                 {rows, model.d_model, model.vocab}};
+                                 {rows, model.d_ff, model.d_model}};
   return quickest_gemm(shapes) == Gemm::kOneDnn ? GemmChoice::kOnednn : GemmChoice::kLibtorch;
 }
 

@@ -4,22 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "tests/law/planted.h"
+#include "tests/record/fake_runs.h"
 
 namespace rondo {
 namespace {
 
 std::string wrong(const std::string& text) {
-  try {
-    parse_fit(text, "FIT.json");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::error_of([&] { parse_fit(text, "FIT.json"); });
 }
 
 TEST(FitRecord, WhatIsWrittenIsReadBack) {

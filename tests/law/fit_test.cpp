@@ -5,23 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "base/error.h"
 #include "law/objective.h"
 #include "tests/law/planted.h"
+#include "tests/record/fake_runs.h"
 
 namespace rondo {
 namespace {
 
-std::string message(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using test::error_of;
 
 struct Planted {
   const char* law;
@@ -132,14 +125,17 @@ TEST(Fit, FixedParametersStayAndOthersFollow) {
   EXPECT_NEAR(fit.parameters[form.parameter("p")], 0.237, 1e-4);
   EXPECT_TRUE(fit.statements.empty());
   EXPECT_FALSE(fit.intervals[form.parameter("q")].has_value());
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] {
               fix_parameters(form, {{"r", 1}});
             }),
             "law joint has no parameter r; it has E, A, alpha, B, beta, G, K, p, q");
-  EXPECT_EQ(message([&] { fix_parameters(form, {{"G", -1}}); }), "--fix G=-1: G must be 0 or more");
+  EXPECT_EQ(error_of([&] {
+              fix_parameters(form, {{"G", -1}});
+            }),
+            "--fix G=-1: G must be 0 or more");
   auto half_fixed = find_law("chinchilla");
   fix_parameters(half_fixed, {{"A", 400}});
-  EXPECT_EQ(message([&] { fit_law(half_fixed, table, {}); }),
+  EXPECT_EQ(error_of([&] { fit_law(half_fixed, table, {}); }),
             "law chinchilla: the unit of A depends on alpha; to fix A, fix alpha too");
 }
 
@@ -203,19 +199,19 @@ TEST(Fit, RefusesWhatCannotBeFitted) {
     for (std::size_t i = 0; i < count; ++i) rows[i] = i;
     return table.select(rows);
   };
-  EXPECT_EQ(message([&] { fit_law(form, first_rows(1), {}); }),
+  EXPECT_EQ(error_of([&] { fit_law(form, first_rows(1), {}); }),
             "law joint: 1 row for 9 parameters; expected at least as many rows as parameters: add "
             "runs, choose a smaller law or hold parameters with --fix");
-  EXPECT_NE(message([&] { fit_law(form, first_rows(8), {}); }).find("8 rows for 9 parameters"),
+  EXPECT_NE(error_of([&] { fit_law(form, first_rows(8), {}); }).find("8 rows for 9 parameters"),
             std::string::npos);
   const std::vector<std::size_t> same(20, 0);
-  EXPECT_EQ(message([&] { fit_law(form, table.select(same), {}); }),
+  EXPECT_EQ(error_of([&] { fit_law(form, table.select(same), {}); }),
             "law joint: all 20 rows are equal; expected runs that differ");
-  EXPECT_EQ(message([&] { fit_law(form, table, {.holdout = "loops > 100"}); }),
+  EXPECT_EQ(error_of([&] { fit_law(form, table, {.holdout = "loops > 100"}); }),
             "--holdout loops > 100: holds for no row");
-  EXPECT_EQ(message([&] { fit_law(form, table, {.holdout = "loops >= 1"}); }),
+  EXPECT_EQ(error_of([&] { fit_law(form, table, {.holdout = "loops >= 1"}); }),
             "--holdout loops >= 1: holds for all 15 rows; nothing is left to fit");
-  EXPECT_EQ(message([&] { fit_law(form, table, {.bootstrap = 3}); }),
+  EXPECT_EQ(error_of([&] { fit_law(form, table, {.bootstrap = 3}); }),
             "--bootstrap 3: expected 0 or at least 20 refits: an interval of 95 % takes that many");
 }
 
@@ -225,7 +221,7 @@ TEST(Fit, AFormThatIsNowhereFiniteIsRefused) {
       "{ start = [0, 1] }",
       "hole.toml");
   const auto table = planted::runs(find_law("joint"), planted::kJoint, planted::grid(), 1, 0, 3);
-  EXPECT_EQ(message([&] { fit_law(form, table, {.starts = 5}); }),
+  EXPECT_EQ(error_of([&] { fit_law(form, table, {.starts = 5}); }),
             "law hole: its loss is not a positive number for planted.csv:2 at any of the random "
             "starts; look for a division by zero, a root or power of a negative number, or starts "
             "that do not fit");

@@ -1,23 +1,17 @@
 // Forms: the catalogue, writing and reading back, and every way to get one wrong.
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "base/error.h"
 #include "law/catalogue.h"
 #include "law/fit.h"
 #include "tests/law/planted.h"
+#include "tests/record/fake_runs.h"
 
 namespace rondo {
 namespace {
 
 std::string wrong(const std::string& toml) {
-  try {
-    parse_form(toml, "my.toml");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::error_of([&] { parse_form(toml, "my.toml"); });
 }
 
 constexpr const char* kTail = "\n[parameters]\nE = { start = [0.1, 1] }\n";

@@ -2,25 +2,18 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 
 #include "base/error.h"
 #include "base/rng.h"
 #include "law/expression.h"
+#include "tests/record/fake_runs.h"
 
 namespace rondo {
 namespace {
 
 double value(const std::string& formula) { return evaluate_formula(formula, {}, {}, "test"); }
 
-std::string message(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using test::error_of;
 
 TEST(Formula, FollowsTheRulesOfArithmetic) {
   EXPECT_EQ(value("1 + 2 * 3"), 7);
@@ -36,7 +29,7 @@ TEST(Formula, FollowsTheRulesOfArithmetic) {
 }
 
 TEST(Formula, SaysWhatIsWrongAndWhere) {
-  const auto wrong = [](const std::string& formula) { return message([&] { value(formula); }); };
+  const auto wrong = [](const std::string& formula) { return error_of([&] { value(formula); }); };
   EXPECT_EQ(wrong("1 +"), "test: '1 +': expected a number, a name or '(' at character 4");
   EXPECT_EQ(wrong("(1"), "test: '(1': expected ')' at character 3");
   EXPECT_EQ(wrong("1 2"), "test: '1 2': expected an operator or the end at character 3, found '2'");

@@ -1,4 +1,6 @@
 // Damaged tables and conditions end in a table or in an Error, never in a crash or a hang.
+#include "tests/reference/fuzz.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,19 +45,10 @@ std::string mutate(std::string text, const RandomStream& random) {
   return text;
 }
 
-/// Runs `parse` on many mutations; counts those that were refused.
+/// The mutations above, always the same ones.
 template <typename Parse>
 int fuzz(const std::string& good, int rounds, Parse&& parse) {
-  int refused = 0;
-  for (int round = 0; round < rounds; ++round) {
-    const RandomStream random(7, "fuzz", static_cast<std::uint64_t>(round));
-    try {
-      parse(mutate(good, random));
-    } catch (const Error&) {
-      ++refused;
-    }
-  }
-  return refused;
+  return reference::fuzz(good, rounds, 7, mutate, parse);
 }
 
 const std::string kCsv =
