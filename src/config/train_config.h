@@ -38,7 +38,7 @@ struct TrainConfig {
     visit("steps", self.steps, kPositive, "optimiser steps");
     visit("batch", self.batch, kPositive, "sequences per step");
     visit("micro_batch", self.micro_batch, kNotNegative,
-          "sequences per forward pass; 0 = what fits into memory, at most 8192 tokens");
+          "sequences per forward pass; 0 = the quickest that fits, at most 8192 tokens");
     visit("optimizer", self.optimizer, "update rule");
     visit("learning_rate", self.learning_rate, kNotNegative, "peak learning rate");
     visit("min_learning_rate", self.min_learning_rate, kNotNegative, "learning rate at the end");
@@ -52,7 +52,7 @@ struct TrainConfig {
     visit("betas", self.betas, Range{0, 1}, "AdamW's averaging factors");
     visit("eps", self.eps, kNotNegative, "AdamW's epsilon");
     visit("clip", self.clip, kNotNegative, "cap on the global gradient norm; 0 = none");
-    visit("precision", self.precision, "auto: bf16 where the units exist and Rondo can use them");
+    visit("precision", self.precision, "of the factors of products; auto: bf16 where there is AMX");
     visit("device", self.device, "where tensors live");
     visit("validate_every", self.validate_every, kNotNegative,
           "steps between validations; 0 = only at the end");

@@ -87,25 +87,27 @@ PackedBlock pack(const Block& block) {
   const auto& mlp = block.mlp;
   return {
       .attn_norm = block.attn_norm.weight.value,
-      .qkv = at::cat({attn.q.weight.value, attn.k.weight.value, attn.v.weight.value}),
       .q_norm = gains_of(attn.q_norm),
       .k_norm = gains_of(attn.k_norm),
-      .o = attn.o.weight.value,
       .mlp_norm = block.mlp_norm.weight.value,
-      .gate_up = at::cat({pad_rows(mlp.gate.weight.value), pad_rows(mlp.up.weight.value)}),
-      .down = pad_columns(mlp.down.weight.value),
+      .qkv = prepared(at::cat({attn.q.weight.value, attn.k.weight.value, attn.v.weight.value})),
+      .o = prepared(attn.o.weight.value),
+      .gate_up =
+          prepared(at::cat({pad_rows(mlp.gate.weight.value), pad_rows(mlp.up.weight.value)})),
+      .down = prepared(pad_columns(mlp.down.weight.value)),
   };
 }
 
 void PackedBlock::append_to(std::vector<Tensor>& list) const {
-  for (const auto& tensor : {attn_norm, qkv, q_norm, k_norm, o, mlp_norm, gate_up, down})
+  for (const auto& tensor :
+       {attn_norm, q_norm, k_norm, mlp_norm, qkv.value, o.value, gate_up.value, down.value})
     if (tensor.defined()) list.push_back(tensor);
 }
 
 PackedBlock PackedBlock::rebuilt(const std::vector<Tensor>& list, std::size_t& next) const {
   PackedBlock block = *this;
-  for (Tensor* tensor : {&block.attn_norm, &block.qkv, &block.q_norm, &block.k_norm, &block.o,
-                         &block.mlp_norm, &block.gate_up, &block.down})
+  for (Tensor* tensor : {&block.attn_norm, &block.q_norm, &block.k_norm, &block.mlp_norm,
+                         &block.qkv.value, &block.o.value, &block.gate_up.value, &block.down.value})
     if (tensor->defined()) *tensor = list[next++];
   return block;
 }

@@ -89,7 +89,8 @@ struct BlockContext {
 /// Made once per forward pass and used by every loop; gradients flow back to the block's own
 /// weights.
 struct PackedBlock {
-  Tensor attn_norm, qkv, q_norm, k_norm, o, mlp_norm, gate_up, down;
+  Tensor attn_norm, q_norm, k_norm, mlp_norm;
+  Weight qkv, o, gate_up, down;
 
   /// The defined tensors in a fixed order, for recomputation.
   void append_to(std::vector<Tensor>& list) const;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tensor/fused_rows.h"
 #include "tensor/kernels.h"
 #include "tensor/profile.h"
 
@@ -12,91 +13,33 @@ namespace {
 using Context = torch::autograd::AutogradContext;
 using Variables = torch::autograd::variable_list;
 
-// Rows that are worth a thread of their own.
-std::int64_t grain(std::int64_t width) { return std::max<std::int64_t>(1, 16384 / width); }
-
-std::int64_t rows_of(const Tensor& x) { return x.numel() / x.size(-1); }
-
 class RmsNorm : public torch::autograd::Function<RmsNorm> {
  public:
-  static Tensor forward(Context* context, const Tensor& input,
-                        const std::optional<Tensor>& given_gains, double eps) {
-    const ProfileScope scope(Part::kElementwise);
-    const auto weight = given_gains.value_or(Tensor());
+  static Tensor forward(Context* context, const Tensor& input, const std::optional<Tensor>& gains,
+                        double eps) {
     const auto x = input.contiguous();
-    const auto rows = rows_of(x), width = x.size(-1);
-    auto out = at::empty(x.sizes(), x.options());
-    auto scale = at::empty({rows}, x.options());
-    const float* gains = weight.defined() ? weight.data_ptr<float>() : nullptr;
-    const float* from = x.data_ptr<float>();
-    float *to = out.data_ptr<float>(), *kept = scale.data_ptr<float>();
-    at::parallel_for(0, rows, grain(width), [&](std::int64_t begin, std::int64_t end) {
-      kernels().rms_norm(from + begin * width, gains, static_cast<float>(eps), to + begin * width,
-                         kept + begin, end - begin, width);
-    });
-    context->save_for_backward({x, weight, scale});
-    return out;
+    const auto normed = norm_rows(x, gains.value_or(Tensor()), eps);
+    context->save_for_backward({x, gains.value_or(Tensor()), normed.scale});
+    return normed.out;
   }
 
   static Variables backward(Context* context, Variables slopes) {
-    const ProfileScope scope(Part::kElementwise);
     const auto saved = context->get_saved_variables();
-    const auto &x = saved[0], &weight = saved[1], &scale = saved[2];
-    const auto slope = slopes[0].contiguous();
-    const auto rows = rows_of(x), width = x.size(-1);
-    auto d_x = at::empty(x.sizes(), x.options());
-    const bool gains = weight.defined();
-    const auto parts = static_cast<std::int64_t>(at::get_num_threads());
-    auto d_gains = gains ? at::zeros({parts, width}, x.options()) : Tensor();
-    const auto each = (rows + parts - 1) / parts;
-    // One share of the rows a part, so that each adds to sums of its own and the result does not
-    // depend on which thread came first.
-    at::parallel_for(0, parts, 1, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t part = begin; part < end; ++part) {
-        const auto first = part * each, count = std::min(each, rows - first);
-        if (count <= 0) continue;
-        kernels().rms_norm_backward(
-            x.data_ptr<float>() + first * width, gains ? weight.data_ptr<float>() : nullptr,
-            scale.data_ptr<float>() + first, slope.data_ptr<float>() + first * width,
-            d_x.data_ptr<float>() + first * width,
-            gains ? d_gains.data_ptr<float>() + part * width : nullptr, count, width);
-      }
-    });
-    return {d_x, gains ? d_gains.sum(0) : Tensor(), Tensor()};
+    const auto d = norm_rows_backward(saved[0], saved[1], saved[2], slopes[0].contiguous());
+    return {d.x, d.gains, Tensor()};
   }
 };
 
 class SwiGlu : public torch::autograd::Function<SwiGlu> {
  public:
   static Tensor forward(Context* context, const Tensor& input) {
-    const ProfileScope scope(Part::kElementwise);
     const auto gate_up = input.contiguous();
-    const auto rows = rows_of(gate_up), width = gate_up.size(-1) / 2;
-    auto shape = gate_up.sizes().vec();
-    shape.back() = width;
-    auto out = at::empty(shape, gate_up.options());
-    const float* from = gate_up.data_ptr<float>();
-    float* to = out.data_ptr<float>();
-    at::parallel_for(0, rows, grain(width), [&](std::int64_t begin, std::int64_t end) {
-      kernels().swiglu(from + begin * 2 * width, to + begin * width, end - begin, width);
-    });
     context->save_for_backward({gate_up});
-    return out;
+    return swiglu_rows(gate_up);
   }
 
   static Variables backward(Context* context, Variables slopes) {
-    const ProfileScope scope(Part::kElementwise);
-    const auto gate_up = context->get_saved_variables()[0];
-    const auto slope = slopes[0].contiguous();
-    const auto rows = rows_of(gate_up), width = gate_up.size(-1) / 2;
-    auto result = at::empty(gate_up.sizes(), gate_up.options());
-    const float *from = gate_up.data_ptr<float>(), *back = slope.data_ptr<float>();
-    float* to = result.data_ptr<float>();
-    at::parallel_for(0, rows, grain(width), [&](std::int64_t begin, std::int64_t end) {
-      kernels().swiglu_backward(from + begin * 2 * width, back + begin * width,
-                                to + begin * 2 * width, end - begin, width);
-    });
-    return {result};
+    return {swiglu_rows_backward(context->get_saved_variables()[0], slopes[0].contiguous())};
   }
 };
 
@@ -157,7 +100,7 @@ class Rotate : public torch::autograd::Function<Rotate> {
                         heads * width,
                         heads,
                         width};
-    at::parallel_for(0, x_BTHK.size(0) * length, grain(heads * width),
+    at::parallel_for(0, x_BTHK.size(0) * length, rows_per_thread(heads * width),
                      [&](std::int64_t begin, std::int64_t end) {
                        copy_heads(copy, begin, end, length, &angles, back);
                      });
@@ -179,7 +122,7 @@ class SplitHeads : public torch::autograd::Function<SplitHeads> {
                        at::empty({batch, length, groups, width}, qkv.options())};
     const auto angles = cos ? std::optional(Angles(*cos, *sin)) : std::nullopt;
     const std::int64_t counts[] = {heads, groups, groups};
-    at::parallel_for(0, batch * length, grain(qkv.size(2)), [&](auto begin, auto end) {
+    at::parallel_for(0, batch * length, rows_per_thread(qkv.size(2)), [&](auto begin, auto end) {
       std::int64_t before = 0;
       for (std::size_t i = 0; i < 3; ++i) {
         const HeadCopy copy{qkv.data_ptr<float>() + before,
@@ -214,7 +157,7 @@ class SplitHeads : public torch::autograd::Function<SplitHeads> {
       slopes[i] = slopes[i].defined()
                       ? slopes[i].contiguous()
                       : at::zeros({batch, length, counts[i], width}, like.options());
-    at::parallel_for(0, batch * length, grain(all), [&](auto begin, auto end) {
+    at::parallel_for(0, batch * length, rows_per_thread(all), [&](auto begin, auto end) {
       std::int64_t before = 0;
       for (std::size_t i = 0; i < 3; ++i) {
         const HeadCopy copy{slopes[i].data_ptr<float>(),

@@ -32,10 +32,10 @@ std::array<Tensor, 3> split_heads(const Tensor& qkv, const RotaryTable* table, s
 Tensor causal_attention(const Tensor& q_BTHK, const Tensor& k_BTGK, const Tensor& v_BTGK);
 
 /// rms_norm(x) Wᵀ; the normed rows are computed again on the way back instead of being kept.
-Tensor norm_project(const Tensor& x, const Tensor& gains, double eps, const Tensor& weight);
+Tensor norm_project(const Tensor& x, const Tensor& gains, double eps, const Weight& weight);
 
 /// swiglu(gate_up) Wᵀ; likewise.
-Tensor swiglu_project(const Tensor& gate_up, const Tensor& weight);
+Tensor swiglu_project(const Tensor& gate_up, const Weight& weight);
 
 /// Σ of the cross-entropies of shape_logits(h_ND Wᵀ); rows whose target is −1 add nothing. Works on
 /// some rows at a time and computes the gradients at once, so that [N, V] never exists.

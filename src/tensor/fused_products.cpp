@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tensor/fused.h"
+#include "tensor/fused_rows.h"
 #include "tensor/gemm.h"
 #include "tensor/kernels.h"
 #include "tensor/profile.h"
@@ -14,17 +15,14 @@ using Variables = torch::autograd::variable_list;
 
 Tensor flat(const Tensor& x) { return x.reshape({-1, x.size(-1)}); }
 
+std::optional<Tensor> optional(const Tensor& x) {
+  return x.defined() ? std::optional(x) : std::nullopt;
+}
+
 Tensor empty_product(const Tensor& x, const Tensor& weight) {
   auto shape = x.sizes().vec();
   shape.back() = weight.size(0);
   return at::empty(shape, x.options());
-}
-
-// out_ND = x_NI · weight_DI ᵀ
-Tensor times(const Tensor& x_NI, const Tensor& weight) {
-  auto out = at::empty({x_NI.size(0), weight.size(0)}, x_NI.options());
-  multiply(x_NI, weight.t(), out);
-  return out;
 }
 
 // A product whose left factor is a cheap function of what is kept. `Left` says which.
@@ -32,53 +30,56 @@ template <typename Left>
 class Product : public torch::autograd::Function<Product<Left>> {
  public:
   static Tensor forward(Context* context, const Tensor& input, const std::optional<Tensor>& gains,
-                        double eps, const Tensor& weight) {
-    const auto x = input.contiguous();
-    context->save_for_backward({x, gains.value_or(Tensor()), weight});
+                        double eps, const Tensor& weight, const std::optional<Tensor>& known) {
+    const auto x = input.contiguous(), factor = known ? *known : as_factor(weight);
+    const auto left = Left::compute(x, gains.value_or(Tensor()), eps);
+    context->save_for_backward({x, gains.value_or(Tensor()), factor, left.scale});
     context->saved_data["eps"] = eps;
-    const NoGrad guard;
-    const auto left = flat(Left::compute(x, gains.value_or(Tensor()), eps));
     auto out = empty_product(x, weight);
     auto rows = flat(out);
-    multiply(left, weight.t(), rows);
+    multiply(flat(left.out), factor.t(), rows);
     return out;
   }
 
   static Variables backward(Context* context, Variables slopes) {
     const auto saved = context->get_saved_variables();
+    const auto &x = saved[0], &gains = saved[1], &factor = saved[2], &scale = saved[3];
     const auto eps = context->saved_data["eps"].toDouble();
-    auto x = saved[0].detach().requires_grad_(true);
-    auto gains = saved[1].defined() ? saved[1].detach().requires_grad_(true) : Tensor();
-    const auto& weight = saved[2];
-    const auto slope = flat(slopes[0]);
-    Tensor left;
-    {
-      const at::AutoGradMode enable(true);
-      left = Left::compute(x, gains, eps);
-    }
-    auto d_left = at::empty(left.sizes(), left.options());
+    const auto slope = as_factor(flat(slopes[0]));
+    const auto left = Left::compute(x, gains, eps).out;
+    auto d_left = at::empty(left.sizes(), x.options());
     auto d_left_rows = flat(d_left);
-    multiply(slope, weight, d_left_rows);
+    multiply(slope, factor, d_left_rows);
     Tensor d_weight;
     if (context->needs_input_grad(gains.defined() ? 2 : 1)) {
-      d_weight = at::empty(weight.sizes(), weight.options());
-      multiply(slope.t(), flat(left.detach()), d_weight);
+      d_weight = at::empty(factor.sizes(), x.options());
+      multiply(slope.t(), flat(left), d_weight);
     }
-    std::vector<Tensor> wanted = {x};
-    if (gains.defined()) wanted.push_back(gains);
-    const auto found = gradients({left}, wanted, {d_left});
-    return {found[0], gains.defined() ? found[1] : Tensor(), Tensor(), d_weight};
+    const auto d = Left::backward(x, gains, scale, d_left);
+    return {d.x, d.gains, Tensor(), d_weight, Tensor()};
   }
 };
 
+// In what form a product wants what is computed for it.
+at::ScalarType factor_type() { return factors_are_bf16() ? at::kBFloat16 : at::kFloat; }
+
 struct Normed {
-  static Tensor compute(const Tensor& x, const Tensor& gains, double eps) {
-    return rms_norm(x, gains, eps);
+  static NormedRows compute(const Tensor& x, const Tensor& gains, double eps) {
+    return norm_rows(x, gains, eps, factor_type());
+  }
+  static NormSlopes backward(const Tensor& x, const Tensor& gains, const Tensor& scale,
+                             const Tensor& d_left) {
+    return norm_rows_backward(x, gains, scale, d_left);
   }
 };
 
 struct Activated {
-  static Tensor compute(const Tensor& x, const Tensor&, double) { return swiglu(x); }
+  static NormedRows compute(const Tensor& x, const Tensor&, double) {
+    return {swiglu_rows(x, factor_type()), Tensor()};
+  }
+  static NormSlopes backward(const Tensor& x, const Tensor&, const Tensor&, const Tensor& d_left) {
+    return {swiglu_rows_backward(x, d_left), Tensor()};
+  }
 };
 
 // Numbers that a part of the logits may take: it should stay in the cache.
@@ -89,9 +90,10 @@ class HeadLoss : public torch::autograd::Function<HeadLoss> {
   static Tensor forward(Context* context, const Tensor& input, const Tensor& weight,
                         const Tensor& targets, double scale, double softcap, bool learns) {
     const ProfileScope scope(Part::kHead);
-    const auto h = input.contiguous();
+    // Both enter many products, so they are rounded once, where they are rounded.
+    const auto h = as_factor(input.contiguous()), head = as_factor(weight);
     const auto rows = h.size(0), vocab = weight.size(0);
-    auto d_h = learns ? at::empty(h.sizes(), h.options()) : Tensor();
+    auto d_h = learns ? at::empty(h.sizes(), input.options()) : Tensor();
     auto d_weight = learns ? at::empty(weight.sizes(), weight.options()) : Tensor();
     const auto at_once =
         std::clamp<std::int64_t>(kLogitsAtOnce / vocab, 16, std::max<std::int64_t>(rows, 16));
@@ -100,15 +102,17 @@ class HeadLoss : public torch::autograd::Function<HeadLoss> {
     for (std::int64_t begin = 0; begin < rows; begin += at_once) {
       const auto count = std::min(at_once, rows - begin);
       const auto part = h.narrow(0, begin, count);
-      auto logits = times(part, weight);
+      auto logits = at::empty({count, vocab}, input.options());
+      multiply(part, head.t(), logits);
       nats += descend(logits, all_targets.data_ptr<std::int64_t>() + begin, scale, softcap);
       if (!learns) continue;
       auto d_part = d_h.narrow(0, begin, count);
-      multiply(logits, weight, d_part);
-      multiply(logits.t(), part, d_weight, begin > 0);
+      const auto slope = as_factor(logits);
+      multiply(slope, head, d_part);
+      multiply(slope.t(), part, d_weight, begin > 0);
     }
     context->save_for_backward({d_h, d_weight});
-    return at::scalar_tensor(nats, h.options());
+    return at::scalar_tensor(nats, input.options());
   }
 
   static Variables backward(Context* context, Variables slopes) {
@@ -142,13 +146,13 @@ class HeadLoss : public torch::autograd::Function<HeadLoss> {
 
 }  // namespace
 
-Tensor norm_project(const Tensor& x, const Tensor& gains, double eps, const Tensor& weight) {
-  return Product<Normed>::apply(x, gains.defined() ? std::optional(gains) : std::nullopt, eps,
-                                weight);
+Tensor norm_project(const Tensor& x, const Tensor& gains, double eps, const Weight& weight) {
+  return Product<Normed>::apply(x, optional(gains), eps, weight.value, optional(weight.factor));
 }
 
-Tensor swiglu_project(const Tensor& gate_up, const Tensor& weight) {
-  return Product<Activated>::apply(gate_up, std::optional<Tensor>(), 0.0, weight);
+Tensor swiglu_project(const Tensor& gate_up, const Weight& weight) {
+  return Product<Activated>::apply(gate_up, std::optional<Tensor>(), 0.0, weight.value,
+                                   optional(weight.factor));
 }
 
 Tensor head_loss(const Tensor& h_ND, const Tensor& weight, const Tensor& targets_N, double scale,

@@ -17,6 +17,7 @@ namespace rondo {
 namespace {
 
 std::atomic<Gemm> in_use = Gemm::kLibtorch;
+std::atomic<Factors> factors_in_use = Factors::kFp32;
 
 using Clock = std::chrono::steady_clock;
 
@@ -27,7 +28,7 @@ const dnnl::engine& cpu() {
 
 // What a compiled kernel depends on.
 struct Key {
-  std::array<std::int64_t, 9> numbers;
+  std::array<std::int64_t, 10> numbers;
   auto operator<=>(const Key&) const = default;
 };
 
@@ -37,43 +38,50 @@ struct Kernel {
   dnnl::memory left, right, out;
 };
 
-dnnl::memory::desc describe(const MatrixView& matrix) {
-  return {{matrix.rows, matrix.columns},
-          dnnl::memory::data_type::f32,
-          dnnl::memory::dims{matrix.down, matrix.across}};
+using Kind = dnnl::memory::data_type;
+
+dnnl::memory::desc describe(const MatrixView& matrix, Kind kind) {
+  return {{matrix.rows, matrix.columns}, kind, dnnl::memory::dims{matrix.down, matrix.across}};
 }
 
-Kernel compile(const MatrixView& a, const MatrixView& b, std::int64_t out_down, bool add) {
+Kernel compile(const MatrixView& a, const MatrixView& b, Kind kind, std::int64_t out_down,
+               bool add) {
   dnnl::primitive_attr attributes;
   if (add) {
     dnnl::post_ops sum;
     sum.append_sum();
     attributes.set_post_ops(sum);
   }
-  const auto left = describe(a), right = describe(b),
-             out = describe({nullptr, a.rows, b.columns, out_down, 1});
+  const auto left = describe(a, kind), right = describe(b, kind),
+             out = describe({nullptr, a.rows, b.columns, out_down, 1}, Kind::f32);
   const dnnl::matmul::primitive_desc product({left, right, out}, attributes, cpu());
   return {dnnl::matmul(product), dnnl::memory(left, cpu(), nullptr),
           dnnl::memory(right, cpu(), nullptr), dnnl::memory(out, cpu(), nullptr)};
 }
 
-// Compiling takes a millisecond or more, a training run needs a few dozen kernels. Each thread has
-// its own list, so that looking one up takes no lock; oneDNN shares the compiled code.
-Kernel& kernel_for(const MatrixView& a, const MatrixView& b, std::int64_t out_down, bool add) {
+// A training run needs a few dozen kernels; a server that meets every length must not keep all.
+constexpr std::size_t kMostKernels = 2048;
+
+// Compiling takes a millisecond or more. Each thread has its own list, so that looking one up takes
+// no lock; oneDNN shares the compiled code.
+Kernel& kernel_for(const MatrixView& a, const MatrixView& b, Kind kind, std::int64_t out_down,
+                   bool add) {
   thread_local std::map<Key, Kernel> kernels;
   const Key key{{a.rows, a.columns, b.columns, a.down, a.across, b.down, b.across, out_down,
-                 2 * omp_get_max_threads() + (add ? 1 : 0)}};
+                 2 * omp_get_max_threads() + (add ? 1 : 0), static_cast<std::int64_t>(kind)}};
   const auto known = kernels.find(key);
   if (known != kernels.end()) return known->second;
-  return kernels.emplace(key, compile(a, b, out_down, add)).first->second;
+  if (kernels.size() >= kMostKernels) kernels.clear();
+  return kernels.emplace(key, compile(a, b, kind, out_down, add)).first->second;
 }
 
-void run(const MatrixView& a, const MatrixView& b, float* out, std::int64_t out_down, bool add) {
+void run(const MatrixView& a, const MatrixView& b, Kind kind, float* out, std::int64_t out_down,
+         bool add) {
   thread_local dnnl::stream stream(cpu());
-  auto& kernel = kernel_for(a, b, out_down, add);
+  auto& kernel = kernel_for(a, b, kind, out_down, add);
   // The interface takes no pointers to constants.
-  kernel.left.set_data_handle(const_cast<float*>(a.data));
-  kernel.right.set_data_handle(const_cast<float*>(b.data));
+  kernel.left.set_data_handle(const_cast<void*>(a.data));
+  kernel.right.set_data_handle(const_cast<void*>(b.data));
   kernel.out.set_data_handle(out);
   kernel.product.execute(
       stream,
@@ -89,19 +97,30 @@ Tensor laid_out(const Tensor& matrix) {
 }
 
 MatrixView view(const Tensor& matrix) {
-  return {matrix.data_ptr<float>(), matrix.size(0), matrix.size(1), matrix.stride(0),
-          matrix.stride(1)};
+  return {matrix.data_ptr(), matrix.size(0), matrix.size(1), matrix.stride(0), matrix.stride(1)};
 }
 
 void multiply_with_onednn(const Tensor& a, const Tensor& b, Tensor& out, bool add) {
   const auto left = laid_out(a), right = laid_out(b);
-  run(view(left), view(right), out.data_ptr<float>(), out.stride(0), add);
+  const auto kind = a.scalar_type() == at::kBFloat16 ? Kind::bf16 : Kind::f32;
+  run(view(left), view(right), kind, out.data_ptr<float>(), out.stride(0), add);
 }
 
 bool suits_onednn(const Tensor& a, const Tensor& b, const Tensor& out) {
-  return a.scalar_type() == at::kFloat && b.scalar_type() == at::kFloat &&
+  return a.scalar_type() == b.scalar_type() &&
+         (a.scalar_type() == at::kFloat || a.scalar_type() == at::kBFloat16) &&
          out.scalar_type() == at::kFloat && a.is_cpu() && out.stride(1) == 1 && a.numel() > 0 &&
          b.numel() > 0;
+}
+
+void multiply_as_they_are(const Tensor& a, const Tensor& b, Tensor& out, bool add) {
+  if (gemm_in_use() == Gemm::kOneDnn && suits_onednn(a, b, out)) {
+    multiply_with_onednn(a, b, out, add);
+  } else if (add) {
+    out.addmm_(a, b);
+  } else {
+    at::mm_out(out, a, b);
+  }
 }
 
 double seconds_of(Gemm gemm, const Tensor& a, const Tensor& b, Tensor& out) {
@@ -118,7 +137,7 @@ double seconds_of(Gemm gemm, const Tensor& a, const Tensor& b, Tensor& out) {
 
 void multiply_alone(const MatrixView& a, const MatrixView& b, float* out, std::int64_t out_down,
                     bool add) {
-  run(a, b, out, out_down, add);
+  run(a, b, Kind::f32, out, out_down, add);
 }
 
 OneThread::OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
@@ -126,6 +145,15 @@ OneThread::~OneThread() { omp_set_num_threads(before_); }
 
 void use_gemm(Gemm gemm) { in_use = gemm; }
 Gemm gemm_in_use() { return in_use; }
+
+FactorScope::FactorScope(Factors factors) : before_(factors_in_use.exchange(factors)) {}
+FactorScope::~FactorScope() { factors_in_use = before_; }
+
+bool factors_are_bf16() { return factors_in_use != Factors::kFp32; }
+
+Tensor as_factor(const Tensor& x) {
+  return factors_are_bf16() && x.scalar_type() == at::kFloat ? x.to(at::kBFloat16) : x;
+}
 
 Gemm quickest_gemm(std::span<const ProductShape> shapes) {
   constexpr int kRepetitions = 5;
@@ -168,13 +196,11 @@ double known_product_gflops() {
 
 void multiply(const Tensor& a, const Tensor& b, Tensor& out, bool add) {
   const ProfileScope scope(Part::kProducts);
-  if (gemm_in_use() == Gemm::kOneDnn && suits_onednn(a, b, out))
-    return multiply_with_onednn(a, b, out, add);
-  if (add) {
-    out.addmm_(a, b);
-  } else {
-    at::mm_out(out, a, b);
-  }
+  if (out.scalar_type() == at::kFloat && factors_in_use == Factors::kBf16)
+    return multiply_with_onednn(as_factor(a), as_factor(b), out, add);
+  if (out.scalar_type() == at::kFloat && factors_in_use == Factors::kBf16Emulated)
+    return multiply_as_they_are(as_factor(a).to(at::kFloat), as_factor(b).to(at::kFloat), out, add);
+  multiply_as_they_are(a, b, out, add);
 }
 
 }  // namespace rondo

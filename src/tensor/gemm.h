@@ -1,6 +1,6 @@
-// Matrix products in single precision, by whichever library is quickest here. libtorch's own
-// choice, oneMKL, uses half of what some processors can do; oneDNN compiles its kernels for the
-// machine.
+// Matrix products, by whichever library is quickest here. libtorch's own choice, oneMKL, uses half
+// of what some processors can do; oneDNN compiles its kernels for the machine. Results and sums are
+// in single precision; factors may be rounded to bf16 first.
 #pragma once
 
 #include "tensor/tensor.h"
@@ -14,6 +14,30 @@ enum class Gemm { kLibtorch, kOneDnn };
 void use_gemm(Gemm gemm);
 Gemm gemm_in_use();
 
+/// What products of single-precision matrices do with their factors: take them as they are, or
+/// rounded to bf16 by the processor's units for it, or rounded and then multiplied in single
+/// precision, which gives the same up to the order of sums on any machine, slowly.
+enum class Factors { kFp32, kBf16, kBf16Emulated };
+
+/// For the time it lives all products treat their factors so.
+class FactorScope {
+ public:
+  explicit FactorScope(Factors factors);
+  ~FactorScope();
+  FactorScope(const FactorScope&) = delete;
+  FactorScope& operator=(const FactorScope&) = delete;
+
+ private:
+  Factors before_;
+};
+
+/// Whether factors are rounded at present.
+bool factors_are_bf16();
+
+/// A single-precision `x` as products take it now: itself or a bf16 copy. For factors of several
+/// products; multiply() rounds what is not yet rounded.
+Tensor as_factor(const Tensor& x);
+
 /// Shape of a product a [rows, inner] · b [inner, columns].
 struct ProductShape {
   std::int64_t rows, inner, columns;
@@ -25,11 +49,12 @@ struct ProductShape {
 Gemm quickest_gemm(std::span<const ProductShape> shapes);
 
 /// out = a · b, or out += a · b: two-dimensional tensors of one kind, transposed views allowed.
+/// Where factors are bf16, single-precision a and b are rounded and out stays in single precision.
 void multiply(const Tensor& a, const Tensor& b, Tensor& out, bool add = false);
 
 /// A matrix somewhere in memory: numbers between neighbours down and across, one of which is 1.
 struct MatrixView {
-  const float* data;
+  const void* data;
   std::int64_t rows, columns, down, across;
 
   [[nodiscard]] MatrixView transposed() const { return {data, columns, rows, across, down}; }

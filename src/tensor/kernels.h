@@ -1,5 +1,6 @@
-// Inner loops in single precision, compiled for several instruction sets and chosen at run time.
-// They work on rows that lie side by side and know nothing of tensors or threads.
+// Inner loops in single precision, some with results in bf16, compiled for several instruction sets
+// and chosen at run time. They work on rows that lie side by side and know nothing of tensors or
+// threads.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,9 @@ struct Kernels {
 
   /// out_j = silu(gate_j) · up_j for a row of gate and up side by side, F each.
   void (*swiglu)(const float* gate_up, float* out, std::int64_t rows, std::int64_t width);
+  /// The same with results rounded to bf16.
+  void (*swiglu_bf16)(const float* gate_up, std::uint16_t* out, std::int64_t rows,
+                      std::int64_t width);
   /// d gate_up from d out.
   void (*swiglu_backward)(const float* gate_up, const float* d_out, float* d_gate_up,
                           std::int64_t rows, std::int64_t width);
@@ -26,6 +30,9 @@ struct Kernels {
   /// null.
   void (*rms_norm)(const float* x, const float* gains, float eps, float* out, float* scale,
                    std::int64_t rows, std::int64_t width);
+  /// The same with results rounded to bf16.
+  void (*rms_norm_bf16)(const float* x, const float* gains, float eps, std::uint16_t* out,
+                        float* scale, std::int64_t rows, std::int64_t width);
   /// d x, and d gains added to `d_gains` (null with null `gains`).
   void (*rms_norm_backward)(const float* x, const float* gains, const float* scale,
                             const float* d_out, float* d_x, float* d_gains, std::int64_t rows,

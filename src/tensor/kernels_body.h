@@ -72,9 +72,11 @@ float cross_entropy(float* z, std::int64_t width, std::int64_t target, float sca
 template <typename Isa>
 constexpr Kernels kernels_for(const char* name) {
   return {.name = name,
-          .swiglu = swiglu<Isa>,
+          .swiglu = swiglu<Isa, float>,
+          .swiglu_bf16 = swiglu<Isa, std::uint16_t>,
           .swiglu_backward = swiglu_backward<Isa>,
-          .rms_norm = rms_norm<Isa>,
+          .rms_norm = rms_norm<Isa, float>,
+          .rms_norm_bf16 = rms_norm<Isa, std::uint16_t>,
           .rms_norm_backward = rms_norm_backward<Isa>,
           .rotate = rotate<Isa>,
           .softmax = softmax<Isa>,

@@ -33,15 +33,28 @@ inline float exponential(float x) {
   return p * std::bit_cast<float>(power);
 }
 
+/// How a result is stored: as it is, or as bf16, the upper half of a float, rounded to the nearest
+/// (ties to even) as processors do. A NaN stays one.
 template <typename Isa>
-void swiglu(const float* gate_up, float* out, std::int64_t rows, std::int64_t width) {
+inline void store(float* to, float value) {
+  *to = value;
+}
+template <typename Isa>
+inline void store(std::uint16_t* to, float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const auto rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  *to = static_cast<std::uint16_t>(value == value ? rounded : (bits >> 16) | 0x40u);
+}
+
+template <typename Isa, typename Out>
+void swiglu(const float* gate_up, Out* out, std::int64_t rows, std::int64_t width) {
   for (std::int64_t i = 0; i < rows; ++i) {
     const float* gate = gate_up + i * 2 * width;
     const float* up = gate + width;
-    float* to = out + i * width;
+    Out* to = out + i * width;
 #pragma omp simd
     for (std::int64_t j = 0; j < width; ++j)
-      to[j] = gate[j] * up[j] / (1.0f + exponential<Isa>(-gate[j]));
+      store<Isa>(to + j, gate[j] * up[j] / (1.0f + exponential<Isa>(-gate[j])));
   }
 }
 
@@ -72,20 +85,20 @@ float dot(const float* a, const float* b, std::int64_t count) {
   return sum;
 }
 
-template <typename Isa>
-void rms_norm(const float* x, const float* gains, float eps, float* out, float* scale,
+template <typename Isa, typename Out>
+void rms_norm(const float* x, const float* gains, float eps, Out* out, float* scale,
               std::int64_t rows, std::int64_t width) {
   for (std::int64_t i = 0; i < rows; ++i) {
     const float* row = x + i * width;
-    float* to = out + i * width;
+    Out* to = out + i * width;
     const float r = 1.0f / std::sqrt(dot<Isa>(row, row, width) / static_cast<float>(width) + eps);
     scale[i] = r;
     if (gains == nullptr) {
 #pragma omp simd
-      for (std::int64_t j = 0; j < width; ++j) to[j] = row[j] * r;
+      for (std::int64_t j = 0; j < width; ++j) store<Isa>(to + j, row[j] * r);
     } else {
 #pragma omp simd
-      for (std::int64_t j = 0; j < width; ++j) to[j] = row[j] * r * gains[j];
+      for (std::int64_t j = 0; j < width; ++j) store<Isa>(to + j, row[j] * r * gains[j]);
     }
   }
 }

@@ -79,17 +79,22 @@ class Recomputed : public torch::autograd::Function<Recomputed> {
   };
 };
 
+std::optional<Tensor> known(const Tensor& factor) {
+  return factor.defined() ? std::optional(factor) : std::nullopt;
+}
+
 /// x Wᵀ with the products of tensor/gemm.
 class Project : public torch::autograd::Function<Project> {
  public:
-  static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& x,
-                        const Tensor& weight) {
-    context->save_for_backward({x, weight});
+  static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& input,
+                        const Tensor& weight, const std::optional<Tensor>& known_factor) {
+    const auto x = as_factor(input), factor = known_factor ? *known_factor : as_factor(weight);
+    context->save_for_backward({x, factor});
     auto shape = x.sizes().vec();
     shape.back() = weight.size(0);
-    auto out = at::empty(shape, x.options());
+    auto out = at::empty(shape, input.options());
     auto rows = out.view({-1, weight.size(0)});
-    multiply(flat(x), weight.t(), rows);
+    multiply(flat(x), factor.t(), rows);
     return out;
   }
 
@@ -98,15 +103,16 @@ class Project : public torch::autograd::Function<Project> {
     const auto saved = context->get_saved_variables();
     const auto& x = saved[0];
     const auto& weight = saved[1];
-    const auto slope = flat(output_gradient[0]);
-    torch::autograd::variable_list result(2);
+    const auto all_fp32 = output_gradient[0].options();
+    const auto slope = as_factor(flat(output_gradient[0]));
+    torch::autograd::variable_list result(3);
     if (context->needs_input_grad(0)) {
-      result[0] = at::empty(x.sizes(), x.options());
+      result[0] = at::empty(x.sizes(), all_fp32);
       auto rows = result[0].view({-1, x.size(-1)});
       multiply(slope, weight, rows);
     }
     if (context->needs_input_grad(1)) {
-      result[1] = at::empty(weight.sizes(), weight.options());
+      result[1] = at::empty(weight.sizes(), all_fp32);
       multiply(slope.t(), flat(x), result[1]);
     }
     return result;
@@ -170,11 +176,19 @@ Tensor swiglu(const Tensor& gate_up, Form form) {
   return at::silu(parts[0]) * parts[1];
 }
 
-Tensor project(const Tensor& x, const Tensor& weight) {
+Weight prepared(const Tensor& matrix) {
+  const NoGrad guard;
+  Weight weight(matrix);
+  weight.factor = as_factor(matrix.detach());
+  return weight;
+}
+
+Tensor project(const Tensor& x, const Weight& weight) {
   const ProfileScope scope(Part::kProducts);
-  if (gemm_in_use() == Gemm::kLibtorch || x.scalar_type() != at::kFloat || x.numel() == 0)
-    return at::linear(x, weight);
-  return Project::apply(x, weight);
+  const bool by_library = gemm_in_use() == Gemm::kLibtorch && !factors_are_bf16();
+  if (by_library || x.scalar_type() != at::kFloat || x.numel() == 0)
+    return at::linear(x, weight.value);
+  return Project::apply(x, weight.value, known(weight.factor));
 }
 
 Tensor shape_logits(const Tensor& logits, double scale, double softcap) {
@@ -186,13 +200,13 @@ Tensor cross_entropy(const Tensor& logits_NV, const Tensor& targets_N) {
   return at::cross_entropy_loss(logits_NV, targets_N, {}, at::Reduction::None, /*ignore_index=*/-1);
 }
 
-Tensor norm_project(const Tensor& x, const Tensor& gains, double eps, const Tensor& weight,
+Tensor norm_project(const Tensor& x, const Tensor& gains, double eps, const Weight& weight,
                     Form form) {
   if (form == Form::kFused && fused::suits(x)) return fused::norm_project(x, gains, eps, weight);
   return project(rms_norm(x, gains, eps, form), weight);
 }
 
-Tensor swiglu_project(const Tensor& gate_up, const Tensor& weight, Form form) {
+Tensor swiglu_project(const Tensor& gate_up, const Weight& weight, Form form) {
   if (form == Form::kFused && fused::suits(gate_up)) return fused::swiglu_project(gate_up, weight);
   return project(swiglu(gate_up, form), weight);
 }

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <functional>
+#include <utility>
 
 #include "tensor/tensor.h"
 
@@ -38,15 +39,27 @@ Tensor causal_attention(const Tensor& q_BTHK, const Tensor& k_BTGK, const Tensor
 /// silu(gate) ⊙ up (Shazeer, 2020); `gate_up` holds both side by side in the last dimension.
 Tensor swiglu(const Tensor& gate_up, Form form);
 
+/// A weight [out, in] of products, with what all products of one pass share of it.
+struct Weight {
+  Tensor value;   ///< what gradients flow to
+  Tensor factor;  ///< `value` as products take it (tensor/gemm.h); undefined = made each time
+
+  Weight() = default;
+  Weight(Tensor matrix) : value(std::move(matrix)) {}  // NOLINT(google-explicit-constructor)
+};
+
+/// `matrix` with its factor. For weights that several products of a pass use.
+Weight prepared(const Tensor& matrix);
+
 /// x Wᵀ over the last dimension.
-Tensor project(const Tensor& x, const Tensor& weight);
+Tensor project(const Tensor& x, const Weight& weight);
 
 /// rms_norm(x) Wᵀ.
-Tensor norm_project(const Tensor& x, const Tensor& gains, double eps, const Tensor& weight,
+Tensor norm_project(const Tensor& x, const Tensor& gains, double eps, const Weight& weight,
                     Form form);
 
 /// swiglu(gate_up) Wᵀ.
-Tensor swiglu_project(const Tensor& gate_up, const Tensor& weight, Form form);
+Tensor swiglu_project(const Tensor& gate_up, const Weight& weight, Form form);
 
 /// Logits after scale and soft cap: c tanh(scale · z / c), or scale · z when `softcap` is 0.
 Tensor shape_logits(const Tensor& logits, double scale, double softcap);

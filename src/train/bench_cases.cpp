@@ -11,8 +11,7 @@
 namespace rondo {
 namespace {
 
-// A vocabulary far beyond bytes, dense injection, loop norm, head of its own; all of the batch at
-// once.
+// A vocabulary far beyond bytes, dense injection, loop norm, head of its own.
 constexpr const char* kCommon = R"(
 [model]
 d_model = {d_model}
@@ -30,7 +29,6 @@ sampler = "{sampler}"
 sequence_length = {length}
 [train]
 batch = {batch}
-micro_batch = {batch}
 learning_rate = 3e-4
 )";
 

@@ -9,16 +9,12 @@
 
 namespace rondo {
 
-/// fp32 or bf16 for this machine. "auto" is fp32: this version trains in fp32 only. Throws an input
-/// error for bf16, with the reason that applies: no units, or not in this version.
-Precision settle_precision(Precision wanted, const CpuFeatures& features);
-
 /// Throws an input error for a device this build or machine does not have.
 void check_device(DeviceKind device);
 
-/// `config` with vocabulary, threads, precision and micro-batch decided. Equal on every run of one
-/// machine: the micro-batch follows from the machine's whole memory, not from what happens to be
-/// free.
+/// `config` with vocabulary, threads, precision, library of products and micro-batch decided. Equal
+/// on every run of one machine: measured choices are kept (train/choices.h), and the bound on the
+/// micro-batch follows from the machine's whole memory, not from what happens to be free.
 Config settle(Config config, std::int64_t tokenizer_vocab);
 
 /// `recipe` with what it leaves open ("auto", 0) taken from an earlier part of the same run.

@@ -5,6 +5,7 @@
 
 #include "eval/loss.h"
 #include "tensor/profile.h"
+#include "train/precision.h"
 #include "train/schedule.h"
 
 namespace rondo {
@@ -49,6 +50,7 @@ StepResult run_step(const Config& config, const TrainingSet& data, LoopedLm& mod
   const LoopPlan plan{.loops = result.loops.forward,
                       .backward = result.loops.backward,
                       .recompute = config.loops.recompute};
+  const FactorScope factors(factors_of(train.precision));
   optimizer.clear_gradients();
   double nats = 0;
   for (std::int64_t row = 0; row < train.batch; row += train.micro_batch) {

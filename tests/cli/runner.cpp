@@ -36,17 +36,20 @@ class ScratchFolder {
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
   fs::path commands() const { return root_ / "here"; }
+  fs::path cache() const { return root_ / "cache"; }
 
  private:
   fs::path root_;
 };
 
-void set_environment(const fs::path& rondo, const fs::path& repository) {
+void set_environment(const fs::path& rondo, const fs::path& repository, const fs::path& cache) {
   const char* path = std::getenv("PATH");
   const auto self = fs::read_symlink("/proc/self/exe");
   ::setenv("PATH", fmt::format("{}:{}", rondo.parent_path().string(), path ? path : "").c_str(), 1);
   ::setenv("REPO", repository.c_str(), 1);
   ::setenv("CLI_RUNNER", self.c_str(), 1);
+  // What one test finds quickest, or a user, must not decide another.
+  ::setenv("RONDO_CACHE", cache.c_str(), 1);
   // A terminal's width, colours or language must not decide a test.
   ::setenv("LC_ALL", "C.UTF-8", 1);
   ::setenv("TERM", "dumb", 1);
@@ -103,8 +106,8 @@ int run(const std::vector<std::string>& arguments) {
     return 2;
   }
   const auto steps = read_script(arguments[4]);
-  set_environment(fs::absolute(arguments[1]), fs::absolute(arguments[2]));
   const ScratchFolder scratch;
+  set_environment(fs::absolute(arguments[1]), fs::absolute(arguments[2]), scratch.cache());
   int failures = 0;
   for (const auto& step : steps) {
     failures += run_step(step, arguments[4], scratch.commands(), std::stoi(arguments[3]));

@@ -19,7 +19,7 @@ TEST(BenchCases, AreTheShapesThatTheyName) {
   EXPECT_EQ(a.model.d_model, 256);
   EXPECT_EQ(a.loops.forward, 8);
   EXPECT_EQ(a.loops.backward, 2);
-  EXPECT_EQ(a.train.micro_batch, 16);
+  EXPECT_EQ(a.train.batch, 16);
   const auto c = find_bench_case("c44", {}).config;
   EXPECT_EQ(c.model.prelude_layers, 0);
   EXPECT_EQ(c.model.vocab, 256);

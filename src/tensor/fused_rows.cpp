@@ -1,0 +1,103 @@
+// Row operations on all threads.
+#include "tensor/fused_rows.h"
+
+#include <algorithm>
+
+#include "tensor/kernels.h"
+#include "tensor/profile.h"
+
+namespace rondo::fused {
+namespace {
+
+std::int64_t row_count(const Tensor& x) { return x.numel() / x.size(-1); }
+
+std::uint16_t* bf16_data(const Tensor& x) {
+  return reinterpret_cast<std::uint16_t*>(x.data_ptr<at::BFloat16>());
+}
+
+}  // namespace
+
+std::int64_t rows_per_thread(std::int64_t width) {
+  return std::max<std::int64_t>(1, 16384 / width);
+}
+
+NormedRows norm_rows(const Tensor& x, const Tensor& gains, double eps, at::ScalarType out) {
+  const ProfileScope scope(Part::kElementwise);
+  const auto rows = row_count(x), width = x.size(-1);
+  NormedRows result{at::empty(x.sizes(), x.options().dtype(out)), at::empty({rows}, x.options())};
+  const float* by = gains.defined() ? gains.data_ptr<float>() : nullptr;
+  const float* from = x.data_ptr<float>();
+  float* kept = result.scale.data_ptr<float>();
+  const auto run = [&](auto* to, auto kernel) {
+    at::parallel_for(0, rows, rows_per_thread(width), [&](std::int64_t begin, std::int64_t end) {
+      kernel(from + begin * width, by, static_cast<float>(eps), to + begin * width, kept + begin,
+             end - begin, width);
+    });
+  };
+  if (out == at::kFloat) {
+    run(result.out.data_ptr<float>(), kernels().rms_norm);
+  } else {
+    run(bf16_data(result.out), kernels().rms_norm_bf16);
+  }
+  return result;
+}
+
+NormSlopes norm_rows_backward(const Tensor& x, const Tensor& gains, const Tensor& scale,
+                              const Tensor& d_out) {
+  const ProfileScope scope(Part::kElementwise);
+  const auto rows = row_count(x), width = x.size(-1);
+  auto d_x = at::empty(x.sizes(), x.options());
+  const bool learns = gains.defined();
+  const auto parts = static_cast<std::int64_t>(at::get_num_threads());
+  auto d_gains = learns ? at::zeros({parts, width}, x.options()) : Tensor();
+  const auto each = (rows + parts - 1) / parts;
+  // One share of the rows a part, so that each adds to sums of its own and the result does not
+  // depend on which thread came first.
+  at::parallel_for(0, parts, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t part = begin; part < end; ++part) {
+      const auto first = part * each, count = std::min(each, rows - first);
+      if (count <= 0) continue;
+      kernels().rms_norm_backward(
+          x.data_ptr<float>() + first * width, learns ? gains.data_ptr<float>() : nullptr,
+          scale.data_ptr<float>() + first, d_out.data_ptr<float>() + first * width,
+          d_x.data_ptr<float>() + first * width,
+          learns ? d_gains.data_ptr<float>() + part * width : nullptr, count, width);
+    }
+  });
+  return {d_x, learns ? d_gains.sum(0) : Tensor()};
+}
+
+Tensor swiglu_rows(const Tensor& gate_up, at::ScalarType out) {
+  const ProfileScope scope(Part::kElementwise);
+  const auto rows = row_count(gate_up), width = gate_up.size(-1) / 2;
+  auto shape = gate_up.sizes().vec();
+  shape.back() = width;
+  auto result = at::empty(shape, gate_up.options().dtype(out));
+  const float* from = gate_up.data_ptr<float>();
+  const auto run = [&](auto* to, auto kernel) {
+    at::parallel_for(0, rows, rows_per_thread(width), [&](std::int64_t begin, std::int64_t end) {
+      kernel(from + begin * 2 * width, to + begin * width, end - begin, width);
+    });
+  };
+  if (out == at::kFloat) {
+    run(result.data_ptr<float>(), kernels().swiglu);
+  } else {
+    run(bf16_data(result), kernels().swiglu_bf16);
+  }
+  return result;
+}
+
+Tensor swiglu_rows_backward(const Tensor& gate_up, const Tensor& d_out) {
+  const ProfileScope scope(Part::kElementwise);
+  const auto rows = row_count(gate_up), width = gate_up.size(-1) / 2;
+  auto result = at::empty(gate_up.sizes(), gate_up.options());
+  const float *from = gate_up.data_ptr<float>(), *back = d_out.data_ptr<float>();
+  float* to = result.data_ptr<float>();
+  at::parallel_for(0, rows, rows_per_thread(width), [&](std::int64_t begin, std::int64_t end) {
+    kernels().swiglu_backward(from + begin * 2 * width, back + begin * width,
+                              to + begin * 2 * width, end - begin, width);
+  });
+  return result;
+}
+
+}  // namespace rondo::fused

@@ -1,0 +1,33 @@
+// The row operations behind the fused ones, without gradients of their own: what a backward pass
+// calls when it computes something again. Single precision, contiguous, on the CPU.
+#pragma once
+
+#include "tensor/tensor.h"
+
+namespace rondo::fused {
+
+/// RMSNorm of rows and 1/√(mean x² + eps) of each, [N].
+struct NormedRows {
+  Tensor out, scale;
+};
+
+/// `gains` may be undefined; `out` is fp32 or bf16.
+NormedRows norm_rows(const Tensor& x, const Tensor& gains, double eps,
+                     at::ScalarType out = at::kFloat);
+
+/// d x, and d gains (undefined without gains).
+struct NormSlopes {
+  Tensor x, gains;
+};
+NormSlopes norm_rows_backward(const Tensor& x, const Tensor& gains, const Tensor& scale,
+                              const Tensor& d_out);
+
+/// silu(gate) ⊙ up, fp32 or bf16.
+Tensor swiglu_rows(const Tensor& gate_up, at::ScalarType out = at::kFloat);
+/// d gate_up.
+Tensor swiglu_rows_backward(const Tensor& gate_up, const Tensor& d_out);
+
+/// Rows that are worth a thread of their own.
+std::int64_t rows_per_thread(std::int64_t width);
+
+}  // namespace rondo::fused
