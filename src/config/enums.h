@@ -7,7 +7,7 @@
 namespace rondo {
 
 enum class Size { kXs, kS, kM, kL, kXl };
-enum class ModelKind { kLooped };
+enum class ModelKind { kLooped, kRlt };
 enum class QkNorm { kNone, kPlain, kGain };
 enum class QkNormOrder { kAfterRope, kBeforeRope };
 enum class RopeScaling { kNone, kLlama3 };
@@ -21,6 +21,8 @@ enum class OptimizerKind { kAdamw };
 enum class ScheduleKind { kCosine, kWsd, kLinear, kConstant };
 enum class Precision { kAuto, kFp32, kBf16 };
 enum class DeviceKind { kCpu, kCuda };
+/// What a truncated RLT cuts between two parts of a sequence.
+enum class BpttPart { kState, kKv, kMemory };
 enum class GemmChoice { kAuto, kLibtorch, kOnednn };
 
 /// The words of an enumeration, in the order of its enumerators.
@@ -31,7 +33,10 @@ template <>
 inline constexpr std::array kWords<Size> = std::to_array<std::string_view>({"xs", "s", "m", "l",
                                                                             "xl"});
 template <>
-inline constexpr std::array kWords<ModelKind> = std::to_array<std::string_view>({"looped"});
+inline constexpr std::array kWords<ModelKind> = std::to_array<std::string_view>({"looped", "rlt"});
+template <>
+inline constexpr std::array kWords<BpttPart> = std::to_array<std::string_view>({"state", "kv",
+                                                                                "memory"});
 template <>
 inline constexpr std::array kWords<QkNorm> = std::to_array<std::string_view>({"none", "plain",
                                                                               "gain"});

@@ -9,7 +9,7 @@
 namespace rondo {
 
 /// Shape and wiring of the model. A plain transformer is a looped one with `loops.forward = 1`,
-/// injection "none" and `loop_norm = false`.
+/// injection "none" and `loop_norm = false`. Which keys belong to which kind: config/kinds.h.
 struct ModelConfig {
   ModelKind kind = ModelKind::kLooped;
   std::int64_t d_model = 256;
@@ -35,10 +35,16 @@ struct ModelConfig {
   Injection injection = Injection::kDense;
   InjectionInit injection_init = InjectionInit::kState;
   bool loop_norm = true;
+  std::int64_t encoder_layers = 4;
+  std::int64_t decoder_layers = 4;
+  std::int64_t feedback_interval = 1;
+  std::int64_t window = 8;
+  double merge_scale = 0.1;
+  bool share_blocks = false;
 
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("kind", self.kind, "the family of models");
+    visit("kind", self.kind, "looped language model or recurrent looped transformer");
     visit("d_model", self.d_model, kPositive, "width D of the residual stream");
     visit("heads", self.heads, kPositive, "query heads H");
     visit("kv_heads", self.kv_heads, kNotNegative, "key/value heads G; 0 = heads");
@@ -65,6 +71,16 @@ struct ModelConfig {
     visit("injection_init", self.injection_init,
           "a dense injection starts by passing on the state or the input");
     visit("loop_norm", self.loop_norm, "RMSNorm at the end of every loop");
+    visit("encoder_layers", self.encoder_layers, kLayers, "rlt: layers of the encoder, L_E");
+    visit("decoder_layers", self.decoder_layers, kLayers, "rlt: layers of the decoder, L_D");
+    visit("feedback_interval", self.feedback_interval, kNotNegative,
+          "rlt: tokens between two feedbacks, B; 1 = RLT-1, 0 = none and no merge (RLT-0)");
+    visit("window", self.window, kPositive,
+          "rlt: positions that decoder self-attention sees, the current one included, W");
+    visit("merge_scale", self.merge_scale, kNotNegative,
+          "rlt: factor on what the feedback adds, alpha");
+    visit("share_blocks", self.share_blocks,
+          "rlt: the decoder uses the encoder's attention and MLP matrices, with norms of its own");
   }
 };
 

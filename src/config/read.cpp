@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "config/kinds.h"
 #include "config/recipe.h"
 #include "config/size.h"
 #include "config/visit.h"
@@ -129,6 +130,16 @@ void read_value(const Source& source, const FieldInfo& field, const toml::node& 
   wrong_type(source, field, node, fmt::format("one of {}", join(words, ", ")));
 }
 
+template <typename Item>
+void read_value(const Source& source, const FieldInfo& field, const toml::node& node,
+                std::vector<Item>& values) {
+  const auto* array = node.as_array();
+  if (array == nullptr) wrong_type(source, field, node, "a list, as in [1, 2]");
+  values.assign(array->size(), Item{});
+  for (std::size_t i = 0; i < values.size(); ++i)
+    read_value(source, field, *array->get(i), values[i]);
+}
+
 /// Full keys of every field.
 std::vector<std::string> known_keys() {
   std::vector<std::string> keys;
@@ -141,15 +152,12 @@ std::vector<std::string> known_keys() {
 /// that leaves them off. So a recipe that spells out every key still reads, and nothing is ignored.
 const std::map<std::string, std::string>& reserved_keys() {
   static const std::map<std::string, std::string> keys = {
-      {"model.history", "none"},        {"model.history_window", "0"},
-      {"model.timestep", "none"},       {"model.timestep_grid", "rescaled"},
-      {"model.encoder_layers", "4"},    {"model.decoder_layers", "4"},
-      {"model.feedback_interval", "1"}, {"model.window", "8"},
-      {"model.merge_scale", "0.1"},     {"loops.start", "1"},
-      {"loops.schedule_steps", "0"},    {"data.task", "parity"},
-      {"data.min_length", "3"},         {"data.max_length", "40"},
-      {"data.validation_seed", "0"},    {"data.test_seed", "0"},
-      {"train.bptt_tokens", "0"}};
+      {"model.history", "none"},  {"model.history_window", "0"},
+      {"model.timestep", "none"}, {"model.timestep_grid", "rescaled"},
+      {"loops.start", "1"},       {"loops.schedule_steps", "0"},
+      {"data.task", "parity"},    {"data.min_length", "3"},
+      {"data.max_length", "40"},  {"data.validation_seed", "0"},
+      {"data.test_seed", "0"}};
   return keys;
 }
 
@@ -211,6 +219,31 @@ void apply(const Source& source, Config& config) {
   });
 }
 
+/// Refuses keys of the other kind of model. A looped recipe may spell out an RLT's keys with their
+/// defaults, as a list of all keys does; in an RLT's recipe a key of loops would look as if it did
+/// something.
+void refuse_other_kind(const Source& source, ModelKind kind) {
+  const bool rlt = kind == ModelKind::kRlt;
+  const auto refuse = [&](const std::string& key, const toml::node& node) {
+    fail(
+        "{}: {} = {}: belongs to model.kind = \"{}\" and this recipe's is \"{}\"; leave it out or "
+        "change the kind",
+        source.at(node), key, shown(node), word(rlt ? ModelKind::kLooped : ModelKind::kRlt),
+        word(kind));
+  };
+  const auto* loops = source.table.get_as<toml::table>("loops");
+  if (rlt && loops != nullptr)
+    for (const auto& [key, node] : *loops) refuse("loops." + std::string(key.str()), node);
+  const Config defaults;
+  visit_fields(defaults, [&](const FieldInfo& field, const auto& value) {
+    const auto* node = applies(field.key(), kind) ? nullptr : find(source, field);
+    if (node == nullptr) return;
+    auto given = value;
+    if (!rlt) read_value(source, field, *node, given);
+    if (rlt || given != value) refuse(field.key(), *node);
+  });
+}
+
 Source parse(std::string_view text, std::string_view name) {
   if (const auto bad = invalid_utf8(text))
     fail("{}: not valid UTF-8 at byte {}; expected a TOML file", name, *bad);
@@ -264,6 +297,7 @@ Config parse_recipe(std::string_view text, std::string_view source, const Overri
       read_value(layer, FieldInfo{"", "size", kAny, ""}, *node, config.size);
   apply_size(config.size, config);
   for (const auto& layer : sources) apply(layer, config);
+  for (const auto& layer : sources) refuse_other_kind(layer, config.model.kind);
   resolve(config, source);
   return config;
 }

@@ -29,7 +29,8 @@ void resolve(Config& config, std::string_view source);
 /// The config as TOML text, every key written: itself a recipe that reads back equal.
 std::string to_toml(const Config& config);
 
-/// SHA-256 over what decides the numbers of a run: all but stop_after, validate_every,
+/// SHA-256 over what decides the numbers of a run: all but keys of the other kind
+/// of model, stop_after, validate_every,
 /// checkpoint_every, keep, engine.threads, and steps where the schedule does not depend on it.
 std::string config_hash(const Config& config);
 

@@ -1,4 +1,5 @@
 // What a recipe leaves open is derived here, and contradictions between its keys are refused.
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
@@ -7,6 +8,52 @@
 
 namespace rondo {
 namespace {
+
+void check_rlt(const ModelConfig& model, std::string_view source) {
+  require(model.heads * model.head_dim == model.d_model,
+          "{}: model.heads = {} times model.head_dim = {} is not model.d_model = {}; an RLT needs "
+          "them equal, as all heads read its memory",
+          source, model.heads, model.head_dim, model.d_model);
+  require(!model.share_blocks ||
+              (model.encoder_layers == model.decoder_layers && model.decoder_layers > 0),
+          "{}: model.share_blocks = true with model.encoder_layers = {} and model.decoder_layers = "
+          "{}; sharing needs as many of one as of the other, and at least one",
+          source, model.encoder_layers, model.decoder_layers);
+}
+
+/// Truncation and the course of the feedback interval.
+void check_feedback(const Config& config, std::string_view source) {
+  const auto& train = config.train;
+  auto intervals = train.feedback_schedule;
+  const auto interval = config.model.feedback_interval;
+  require(intervals.empty() || intervals.back() == interval,
+          "{}: train.feedback_schedule ends with {} and model.feedback_interval = {}; the last one "
+          "is stored with the model, so set both alike",
+          source, intervals.empty() ? 0 : intervals.back(), interval);
+  require(std::is_sorted(intervals.rbegin(), intervals.rend()),
+          "{}: train.feedback_schedule goes from larger intervals to smaller ones, as in [8, 4, 1]",
+          source);
+  require(static_cast<std::int64_t>(intervals.size()) <= train.steps,
+          "{}: train.feedback_schedule has {} parts and train.steps = {}; a part needs a step",
+          source, intervals.size(), train.steps);
+  auto detached = train.bptt_detach;
+  std::sort(detached.begin(), detached.end());
+  require(std::adjacent_find(detached.begin(), detached.end()) == detached.end(),
+          "{}: train.bptt_detach names a part twice; expected some of {}", source,
+          join(std::vector<std::string>(kWords<BpttPart>.begin(), kWords<BpttPart>.end()), ", "));
+  if (train.bptt_tokens == 0) return;
+  require(
+      !detached.empty(),
+      "{}: train.bptt_tokens = {} with an empty train.bptt_detach cuts nothing; name what is cut "
+      "or set bptt_tokens = 0",
+      source, train.bptt_tokens);
+  intervals.push_back(interval);
+  for (const auto each : intervals)
+    require(each == 0 || train.bptt_tokens % each == 0,
+            "{}: train.bptt_tokens = {} is no multiple of the feedback interval {}; a cut may not "
+            "fall inside a chunk",
+            source, train.bptt_tokens, each);
+}
 
 void resolve_model(ModelConfig& model, std::string_view source) {
   if (model.head_dim == 0) {
@@ -26,6 +73,7 @@ void resolve_model(ModelConfig& model, std::string_view source) {
           "{}: model.kv_heads = {} does not divide model.heads = {}", source, model.kv_heads,
           model.heads);
   if (model.d_ff == 0) model.d_ff = (8 * model.d_model + 1) / 3;
+  if (model.kind == ModelKind::kRlt) return check_rlt(model, source);
   require(
       model.injection != Injection::kNone || model.state_init == StateInit::kPrelude,
       "{}: model.state_init = \"{}\" with model.injection = \"none\" would never let the loop see "
@@ -59,6 +107,15 @@ void check_train(const TrainConfig& train, std::string_view source) {
 
 void resolve(Config& config, std::string_view source) {
   resolve_model(config.model, source);
+  if (config.model.kind == ModelKind::kRlt) {
+    // Every formula that counts loops holds for an RLT with one loop.
+    config.loops = LoopsConfig{.forward = 1, .backward = 1};
+    check_feedback(config, source);
+    require(!config.data.document_mask,
+            "{}: data.document_mask = true: the register and the window of an RLT carry from one "
+            "document to the next; set it false",
+            source);
+  }
   // A cap on draws; loops that are not drawn need none.
   auto& loops = config.loops;
   if (loops.sampler != Sampler::kFixed && loops.max == 0) loops.max = 4 * loops.forward;
@@ -77,6 +134,11 @@ std::vector<std::string> notes(const Config& config) {
         train.warmup_steps, train.steps));
   if (train.schedule == ScheduleKind::kWsd && train.decay_steps == 0)
     lines.push_back("train.schedule = \"wsd\" with train.decay_steps = 0: the rate never decays");
+  const auto interval = config.model.feedback_interval, length = config.data.sequence_length;
+  if (config.model.kind == ModelKind::kRlt && interval > length)
+    lines.push_back(fmt::format(
+        "model.feedback_interval = {} is more than data.sequence_length = {}: nothing is fed back",
+        interval, length));
   const auto& loops = config.loops;
   const auto most = loops.sampler == Sampler::kFixed ? loops.forward : loops.max;
   const bool truncated = loops.backward != 0 && loops.backward < most;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "config/enums.h"
 #include "config/range.h"
@@ -21,6 +22,9 @@ struct TrainConfig {
   ScheduleKind schedule = ScheduleKind::kCosine;
   std::int64_t warmup_steps = 100;
   std::int64_t decay_steps = 0;
+  std::int64_t bptt_tokens = 0;
+  std::vector<BpttPart> bptt_detach = {BpttPart::kState, BpttPart::kKv};
+  std::vector<std::int64_t> feedback_schedule;
   double weight_decay = 0.1;
   std::array<double, 2> betas = {0.9, 0.95};
   double eps = 1e-8;
@@ -47,6 +51,12 @@ struct TrainConfig {
     visit("schedule", self.schedule, "course of the learning rate after the warm-up");
     visit("warmup_steps", self.warmup_steps, kNotNegative, "steps of linear warm-up");
     visit("decay_steps", self.decay_steps, kNotNegative, "wsd: steps of the final linear decay");
+    visit("bptt_tokens", self.bptt_tokens, kNotNegative,
+          "rlt: tokens after which back-propagation through time is cut; 0 = never");
+    visit("bptt_detach", self.bptt_detach,
+          "rlt: what is cut there: the state, the decoder's keys and values, the memory");
+    visit("feedback_schedule", self.feedback_schedule, kPositive,
+          "rlt: feedback intervals of equal parts of the steps, larger to smaller; [] = one");
     visit("weight_decay", self.weight_decay, kNotNegative,
           "decoupled decay of matrices, embedding, head");
     visit("betas", self.betas, Range{0, 1}, "AdamW's averaging factors");

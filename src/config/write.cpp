@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
+#include "config/kinds.h"
 #include "config/recipe.h"
 #include "config/visit.h"
 
@@ -37,21 +39,30 @@ std::string toml(const std::array<double, 2>& value) {
 }
 template <typename Enum>
 requires std::is_enum_v<Enum> std::string toml(Enum value) { return in_quotes(word(value)); }
+template <typename Item>
+std::string toml(const std::vector<Item>& values) {
+  std::vector<std::string> items;
+  for (const auto& value : values) items.push_back(toml(value));
+  return "[" + join(items, ", ") + "]";
+}
 
 /// Keys that may change from one part of a run to the next without changing its numbers.
 bool outside_hash(const std::string& key, const Config& config) {
   static const std::set<std::string> kFree = {"train.stop_after", "train.validate_every",
                                               "train.checkpoint_every", "train.keep",
                                               "engine.threads"};
-  const bool steps_free = config.train.schedule == ScheduleKind::kConstant ||
-                          config.train.schedule == ScheduleKind::kWsd;
+  const bool steps_free =
+      (config.train.schedule == ScheduleKind::kConstant ||
+       config.train.schedule == ScheduleKind::kWsd) &&
+      (config.model.kind != ModelKind::kRlt || config.train.feedback_schedule.empty());
   return kFree.contains(key) || (key == "train.steps" && steps_free);
 }
 
 std::vector<std::pair<std::string, std::string>> hashed_fields(const Config& config) {
   std::vector<std::pair<std::string, std::string>> out;
   visit_fields(config, [&](const FieldInfo& field, const auto& value) {
-    if (!outside_hash(field.key(), config)) out.emplace_back(field.key(), toml(value));
+    if (applies(field.key(), config.model.kind) && !outside_hash(field.key(), config))
+      out.emplace_back(field.key(), toml(value));
   });
   return out;
 }
@@ -66,9 +77,9 @@ std::string range_text(const Range& range) {
 template <typename Value>
 std::string allowed(const Range& range, const Value&) {
   if constexpr (std::is_enum_v<Value>) {
-    std::string words;
-    for (const auto w : kWords<Value>) words += (words.empty() ? "" : ", ") + std::string(w);
-    return words;
+    return join(std::vector<std::string>(kWords<Value>.begin(), kWords<Value>.end()), ", ");
+  } else if constexpr (std::is_same_v<Value, std::vector<BpttPart>>) {
+    return "a list of " + allowed(range, BpttPart{});
   } else {
     return range_text(range);
   }
@@ -79,6 +90,7 @@ std::string allowed(const Range& range, const Value&) {
 std::string to_toml(const Config& config) {
   std::string out, section;
   visit_fields(config, [&](const FieldInfo& field, const auto& value) {
+    if (!applies(field.key(), config.model.kind)) return;
     if (field.section != section) {
       section = field.section;
       out += fmt::format("\n[{}]\n", section);

@@ -158,6 +158,77 @@ TEST(RecipeErrors, Contradictions) {
   });
 }
 
+TEST(RecipeErrors, KeysOfTheOtherKind) {
+  expect_all({
+      {"[model]\nkind = \"rlt\"\n[loops]\nforward = 4",
+       "r.toml:4: loops.forward = 4: belongs to model.kind = \"looped\" and this recipe's is "
+       "\"rlt\"; leave it out or change the kind"},
+      {"[model]\nkind = \"rlt\"\n[loops]\nstart = 1",
+       "r.toml:4: loops.start = 1: belongs to model.kind = \"looped\" and this recipe's is "
+       "\"rlt\"; leave it out or change the kind"},
+      {"[model]\nkind = \"rlt\"\ninjection = \"dense\"",
+       "r.toml:3: model.injection = 'dense': belongs to model.kind = \"looped\" and this recipe's "
+       "is "
+       "\"rlt\"; leave it out or change the kind"},
+      {"[model]\nwindow = 16",
+       "r.toml:2: model.window = 16: belongs to model.kind = \"rlt\" and this recipe's is "
+       "\"looped\"; leave it out or change the kind"},
+      {"[train]\nfeedback_schedule = [4, 1]",
+       "r.toml:2: train.feedback_schedule = [4, 1]: belongs to model.kind = \"rlt\" and this "
+       "recipe's is \"looped\"; leave it out or change the kind"},
+  });
+  EXPECT_EQ(in_recipe("[model]\nwindow = 8\nmerge_scale = 0.1\n[train]\nbptt_tokens = 0\n"
+                      "bptt_detach = [\"state\", \"kv\"]\nfeedback_schedule = []"),
+            "nothing was thrown");
+}
+
+TEST(RecipeErrors, OfARecurrentLoopedTransformer) {
+  const auto rlt = [](const Overrides& set) {
+    return message([&] { parse_recipe("[model]\nkind = \"rlt\"", "r.toml", set); });
+  };
+  EXPECT_EQ(rlt({}), "nothing was thrown");
+  EXPECT_EQ(rlt({"model.decoder_layers=-1"}),
+            "--set model.decoder_layers=-1: model.decoder_layers = -1: out of range; expected 0 to "
+            "10000");
+  EXPECT_EQ(rlt({"model.window=0"}),
+            "--set model.window=0: model.window = 0: out of range; expected 1 or more");
+  EXPECT_EQ(rlt({"model.head_dim=32"}),
+            "r.toml: model.heads = 4 times model.head_dim = 32 is not model.d_model = 256; an RLT "
+            "needs them equal, as all heads read its memory");
+  EXPECT_EQ(rlt({"model.share_blocks=true", "model.encoder_layers=3"}),
+            "r.toml: model.share_blocks = true with model.encoder_layers = 3 and "
+            "model.decoder_layers = 4; sharing needs as many of one as of the other, and at least "
+            "one");
+  EXPECT_EQ(rlt({"train.bptt_tokens=16", "model.feedback_interval=3"}),
+            "r.toml: train.bptt_tokens = 16 is no multiple of the feedback interval 3; a cut may "
+            "not fall inside a chunk");
+  EXPECT_EQ(rlt({"train.bptt_tokens=16", "train.feedback_schedule=[5, 1]"}),
+            "r.toml: train.bptt_tokens = 16 is no multiple of the feedback interval 5; a cut may "
+            "not fall inside a chunk");
+  EXPECT_EQ(
+      rlt({"train.bptt_tokens=16", "train.bptt_detach=[]"}),
+      "r.toml: train.bptt_tokens = 16 with an empty train.bptt_detach cuts nothing; name what "
+      "is cut or set bptt_tokens = 0");
+  EXPECT_EQ(rlt({"train.bptt_detach=[\"kv\", \"kv\"]"}),
+            "r.toml: train.bptt_detach names a part twice; expected some of state, kv, memory");
+  EXPECT_EQ(rlt({"train.bptt_detach=kv"}),
+            "--set train.bptt_detach=kv: train.bptt_detach = 'kv': expected a list, as in [1, 2]");
+  EXPECT_EQ(rlt({"train.feedback_schedule=[8, 4]"}),
+            "r.toml: train.feedback_schedule ends with 4 and model.feedback_interval = 1; the last "
+            "one is stored with the model, so set both alike");
+  EXPECT_EQ(rlt({"train.feedback_schedule=[4, 8, 1]"}),
+            "r.toml: train.feedback_schedule goes from larger intervals to smaller ones, as in [8, "
+            "4, 1]");
+  EXPECT_EQ(rlt({"train.feedback_schedule=[1, 0]"}),
+            "--set train.feedback_schedule=[1, 0]: train.feedback_schedule = 0: out of range; "
+            "expected 1 or more");
+  EXPECT_EQ(rlt({"train.feedback_schedule=[2, 1]", "train.steps=1"}),
+            "r.toml: train.feedback_schedule has 2 parts and train.steps = 1; a part needs a step");
+  EXPECT_EQ(rlt({"data.document_mask=true"}),
+            "r.toml: data.document_mask = true: the register and the window of an RLT carry from "
+            "one document to the next; set it false");
+}
+
 TEST(RecipeErrors, BadToml) {
   expect_all({
       {"seed = 1\n[model\nd_model = 3",

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "config/kinds.h"
 #include "config/recipe.h"
 #include "config/visit.h"
 
@@ -32,6 +33,13 @@ class RandomFields {
     for (double& v : value) v = number(field.range);
   }
   void operator()(const FieldInfo&, bool& value) { value = below(2) == 1; }
+  void operator()(const FieldInfo&, std::vector<std::int64_t>& value) {
+    value.clear();
+    for (std::size_t i = below(3); i > 0; --i) value.push_back(static_cast<std::int64_t>(i) * 6);
+  }
+  void operator()(const FieldInfo&, std::vector<BpttPart>& value) {
+    value = {static_cast<BpttPart>(below(3))};
+  }
   void operator()(const FieldInfo&, std::string& value) {
     static const std::vector<std::string> kPieces = {"a",    "\"", "\\", "\n", "\t", "\x01",
                                                      "\x7F", "é",  "😀",  "#",  " ",  "'",
@@ -64,6 +72,16 @@ Config random_config(std::uint64_t which) {
   model.head_dim += model.head_dim % 2;
   if (model.head_dim == 0) model.head_dim = 2;
   model.kv_heads = which % 2 == 0 ? 1 : 0;
+  if (model.kind == ModelKind::kRlt) {
+    model.d_model = model.heads * model.head_dim;
+    model.kv_heads = 0;
+    model.decoder_layers = model.encoder_layers += 1;
+    const auto& intervals = config.train.feedback_schedule;
+    if (!intervals.empty()) model.feedback_interval = intervals.back();
+    config.train.bptt_tokens = 12 * model.feedback_interval;
+    config.train.steps += 3;
+    config.data.document_mask = false;
+  }
   if (model.injection == Injection::kNone) model.state_init = StateInit::kPrelude;
   config.loops.max = which % 3 == 0 ? 0 : config.loops.forward + config.loops.max;
   config.data.tokenizer = "bytes";
@@ -88,15 +106,18 @@ TEST(Write, ReadsBackEqual) {
   }
 }
 
-TEST(Write, WritesEveryKeyAndEachOnce) {
-  const std::string text = to_toml(read(""));
-  std::set<std::string> keys;
-  const Config config;
-  visit_fields(config, [&](const FieldInfo& field, const auto&) {
-    EXPECT_TRUE(keys.insert(field.key()).second) << field.key();
-    EXPECT_NE(text.find(field.name + " = "), std::string::npos) << field.key();
-  });
-  EXPECT_EQ(static_cast<std::size_t>(std::count(text.begin(), text.end(), '=')), keys.size());
+TEST(Write, WritesEveryKeyOfItsKindAndEachOnce) {
+  for (const char* kind : {"looped", "rlt"}) {
+    const auto config = read("", {fmt::format("model.kind={}", kind)});
+    const std::string text = to_toml(config);
+    std::set<std::string> keys;
+    visit_fields(config, [&](const FieldInfo& field, const auto&) {
+      if (!applies(field.key(), config.model.kind)) return;
+      EXPECT_TRUE(keys.insert(field.key()).second) << field.key();
+      EXPECT_NE(text.find(field.name + " = "), std::string::npos) << field.key();
+    });
+    EXPECT_EQ(static_cast<std::size_t>(std::count(text.begin(), text.end(), '=')), keys.size());
+  }
 }
 
 TEST(Write, ResolvingIsDoneOnce) {
@@ -120,6 +141,8 @@ struct Changed {
   void operator()(double& value) const { value = value * 0.5 + 0.25; }
   void operator()(std::array<double, 2>& value) const { value[1] *= 0.5; }
   void operator()(bool& value) const { value = !value; }
+  void operator()(std::vector<std::int64_t>& value) const { value.push_back(2); }
+  void operator()(std::vector<BpttPart>& value) const { value.pop_back(); }
   void operator()(std::string& value) const { value += "x"; }
   template <typename Enum>
   requires std::is_enum_v<Enum>
@@ -132,20 +155,23 @@ struct Changed {
 TEST(Hash, CoversEveryKeyButTheFreeOnes) {
   const std::set<std::string> free = {"train.stop_after", "train.validate_every",
                                       "train.checkpoint_every", "train.keep", "engine.threads"};
-  // Their enumerations have one word in this version.
-  const std::set<std::string> single = {"model.kind", "train.optimizer"};
-  const auto config = read("");
-  visit_fields(config, [&](const FieldInfo& info, const auto&) {
-    auto other = config;
-    visit_fields(other, [&](const FieldInfo& field, auto& value) {
-      if (field.key() == info.key()) Changed()(value);
+  // Its enumeration has one word in this version.
+  const std::set<std::string> single = {"train.optimizer"};
+  for (const char* kind : {"looped", "rlt"}) {
+    const auto config = read("", {fmt::format("model.kind={}", kind)});
+    visit_fields(config, [&](const FieldInfo& info, const auto&) {
+      auto other = config;
+      visit_fields(other, [&](const FieldInfo& field, auto& value) {
+        if (field.key() == info.key()) Changed()(value);
+      });
+      const bool same = free.contains(info.key()) || single.contains(info.key()) ||
+                        !applies(info.key(), config.model.kind);
+      EXPECT_EQ(config_hash(other) == config_hash(config), same) << info.key();
+      const auto changes = differences(config, other);
+      ASSERT_EQ(changes.size(), same ? 0U : 1U) << info.key();
+      for (const auto& change : changes) EXPECT_TRUE(change.starts_with(info.key() + ": "));
     });
-    const bool same = free.contains(info.key()) || single.contains(info.key());
-    EXPECT_EQ(config_hash(other) == config_hash(config), same) << info.key();
-    const auto changes = differences(config, other);
-    ASSERT_EQ(changes.size(), same ? 0U : 1U) << info.key();
-    for (const auto& change : changes) EXPECT_TRUE(change.starts_with(info.key() + ": "));
-  });
+  }
 }
 
 TEST(Hash, StepsAreFreeWhereTheScheduleDoesNotDependOnThem) {

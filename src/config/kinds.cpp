@@ -1,0 +1,31 @@
+// The keys of each kind of model.
+#include "config/kinds.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace rondo {
+namespace {
+
+// Besides all of [loops].
+constexpr std::array<std::string_view, 8> kLoopedKeys = {
+    "model.prelude_layers", "model.core_layers", "model.coda_layers",    "model.state_init",
+    "model.state_std",      "model.injection",   "model.injection_init", "model.loop_norm"};
+constexpr std::array<std::string_view, 9> kRltKeys = {
+    "model.encoder_layers", "model.decoder_layers", "model.feedback_interval",
+    "model.window",         "model.merge_scale",    "model.share_blocks",
+    "train.bptt_tokens",    "train.bptt_detach",    "train.feedback_schedule"};
+
+bool is_in(std::string_view key, std::span<const std::string_view> keys) {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+}  // namespace
+
+bool applies(std::string_view key, ModelKind kind) {
+  if (kind == ModelKind::kRlt) return !key.starts_with("loops.") && !is_in(key, kLoopedKeys);
+  return !is_in(key, kRltKeys);
+}
+
+}  // namespace rondo

@@ -1,0 +1,14 @@
+// Which keys of a recipe mean something for which kind of model.
+#pragma once
+
+#include <string_view>
+
+#include "config/enums.h"
+
+namespace rondo {
+
+/// Whether a key (full name, "model.window") has a meaning for models of this kind. Keys that have
+/// none are left out of written recipes, of the hash and of comparisons.
+bool applies(std::string_view key, ModelKind kind);
+
+}  // namespace rondo
