@@ -1,9 +1,11 @@
 // Saving and loading weights by name.
 #include "model/weights.h"
 
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "config/recipe.h"
 #include "nn/engine.h"
@@ -20,19 +22,53 @@ std::string shape_text(at::IntArrayRef shape) {
   return "[" + join(sizes, ", ") + "]";
 }
 
+/// Second names of tensors that are stored once.
+Json aliases_of(const ModelConfig& model) {
+  Json aliases = Json::object();
+  if (model.tied_head) aliases["head.weight"] = "embed.weight";
+  if (model.kind != ModelKind::kRlt || !model.share_blocks) return aliases;
+  for (std::int64_t i = 0; i < model.decoder_layers; ++i)
+    for (const char* part :
+         {"attn.q", "attn.k", "attn.v", "attn.o", "mlp.gate", "mlp.up", "mlp.down"})
+      aliases[fmt::format("decoder.{}.{}.weight", i, part)] =
+          fmt::format("encoder.{}.{}.weight", i, part);
+  return aliases;
+}
+
+/// Kind and split in a few words: "an rlt of 4 encoder and 4 decoder layers".
+std::string split_text(const ModelConfig& model) {
+  if (model.kind == ModelKind::kRlt)
+    return fmt::format("an RLT of {} encoder and {} decoder layers", model.encoder_layers,
+                       model.decoder_layers);
+  return fmt::format("a looped model of {} + {} + {} layers", model.prelude_layers,
+                     model.core_layers, model.coda_layers);
+}
+
+/// Refuses weights that their file says are those of another kind or split: said once, instead of
+/// for the first tensor that does not fit.
+void check_split(const Model& model, const TensorFile& file, const std::string& source) {
+  const auto config = file.metadata.find(kConfigKey);
+  if (config == file.metadata.end()) return;
+  const auto theirs = split_text(parse_recipe(config->second, source + " (rondo.config)").model);
+  const auto ours = std::visit([](const auto& held) { return split_text(held.config); }, model);
+  require(theirs == ours, "{}: holds {}, and this is {}; use weights of the same split", source,
+          theirs, ours);
+}
+
 }  // namespace
 
-TensorFile weights_file(const LoopedLm& model, const Config& config) {
+TensorFile weights_file(const Model& model, const Config& config) {
   TensorFile file;
   visit_parameters(model, [&](const std::string& name, const Parameter& parameter) {
     file.tensors[name] = parameter.value.detach().to(at::kFloat);
   });
   file.metadata[kConfigKey] = to_toml(config);
-  file.metadata[kAliasesKey] = model.head ? "{}" : R"({"head.weight":"embed.weight"})";
+  file.metadata[kAliasesKey] = aliases_of(config.model).dump();
   return file;
 }
 
-void load_weights(LoopedLm& model, const TensorFile& file, const std::string& source) {
+void load_weights(Model& model, const TensorFile& file, const std::string& source) {
+  check_split(model, file, source);
   std::set<std::string> used;
   visit_parameters(model, [&](const std::string& name, Parameter& parameter) {
     const auto found = file.tensors.find(name);
@@ -61,9 +97,9 @@ StoredModel read_model(const fs::path& file) {
   StoredModel stored{.config = parse_recipe(config->second, file.string() + " (rondo.config)"),
                      .model = {}};
   require(stored.config.model.vocab > 0, "{}: its config has no model.vocab", file.string());
-  stored.model = make_looped_lm(stored.config.model);
+  stored.model = make_model(stored.config.model);
   use_engine(stored.config.engine);
-  stored.model.form = form_of(stored.config.engine);
+  set_form(stored.model, form_of(stored.config.engine));
   load_weights(stored.model, content, file.string());
   return stored;
 }

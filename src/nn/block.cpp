@@ -39,14 +39,8 @@ Tensor normed(const Tensor& x_BTHK, const Tensor& gains, const BlockContext& con
 
 /// Attention of the normed x_BTD.
 Tensor attend(const PackedBlock& block, const Tensor& x_BTD, const BlockContext& context) {
-  const auto& config = context.config;
-  const auto [q, k, v] = split_heads(
-      norm_project(x_BTD, block.attn_norm, config.norm_eps, block.qkv, context.form),
-      norm_first(config) ? nullptr : &context.rotary, config.heads, config.kv_heads, context.form);
-  const auto seen =
-      causal_attention(normed(q, block.q_norm, context), normed(k, block.k_norm, context), v,
-                       context.allowed_BTT, context.form);
-  return project(seen, block.o);
+  const auto [q, k, v] = query_key_value(block, x_BTD, context);
+  return project(causal_attention(q, k, v, context.allowed_BTT, context.form), block.o);
 }
 
 }  // namespace
@@ -112,11 +106,28 @@ PackedBlock PackedBlock::rebuilt(const std::vector<Tensor>& list, std::size_t& n
   return block;
 }
 
-Tensor forward(const PackedBlock& block, const Tensor& x_BTD, const BlockContext& context) {
-  const auto x = x_BTD + attend(block, x_BTD, context);
+Tensor place(const Tensor& x_BTHK, const Tensor& gains, const BlockContext& context) {
+  const auto x = norm_first(context.config) ? x_BTHK : rotate(x_BTHK, context.rotary, context.form);
+  return normed(x, gains, context);
+}
+
+std::array<Tensor, 3> query_key_value(const PackedBlock& block, const Tensor& x_BTD,
+                                      const BlockContext& context) {
+  const auto& config = context.config;
+  const auto [q, k, v] = split_heads(
+      norm_project(x_BTD, block.attn_norm, config.norm_eps, block.qkv, context.form),
+      norm_first(config) ? nullptr : &context.rotary, config.heads, config.kv_heads, context.form);
+  return {normed(q, block.q_norm, context), normed(k, block.k_norm, context), v};
+}
+
+Tensor feed_forward(const PackedBlock& block, const Tensor& x_BTD, const BlockContext& context) {
   const auto gate_up =
-      norm_project(x, block.mlp_norm, context.config.norm_eps, block.gate_up, context.form);
-  return x + swiglu_project(gate_up, block.down, context.form);
+      norm_project(x_BTD, block.mlp_norm, context.config.norm_eps, block.gate_up, context.form);
+  return x_BTD + swiglu_project(gate_up, block.down, context.form);
+}
+
+Tensor forward(const PackedBlock& block, const Tensor& x_BTD, const BlockContext& context) {
+  return feed_forward(block, x_BTD + attend(block, x_BTD, context), context);
 }
 
 }  // namespace rondo

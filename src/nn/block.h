@@ -1,6 +1,8 @@
 // The transformer block: pre-norm attention and pre-norm SwiGLU, and the parts they are made of.
 #pragma once
 
+#include <array>
+
 #include "config/config.h"
 #include "nn/parameter.h"
 #include "tensor/ops.h"
@@ -99,6 +101,18 @@ struct PackedBlock {
 };
 
 PackedBlock pack(const Block& block);
+
+/// Queries or keys, split into heads but not yet rotated, with RoPE and QK-norm in the recipe's
+/// order: x_BTHK, positions as in context.rotary.
+Tensor place(const Tensor& x_BTHK, const Tensor& gains, const BlockContext& context);
+
+/// Queries [B, T, H, K], keys and values [B, T, G, K] of self-attention on the normed x_BTD, ready
+/// to be compared.
+std::array<Tensor, 3> query_key_value(const PackedBlock& block, const Tensor& x_BTD,
+                                      const BlockContext& context);
+
+/// x + mlp(norm x).
+Tensor feed_forward(const PackedBlock& block, const Tensor& x_BTD, const BlockContext& context);
 
 /// x_BTD through one block: x + attn(norm x), then + mlp(norm x).
 Tensor forward(const PackedBlock& block, const Tensor& x_BTD, const BlockContext& context);

@@ -16,11 +16,13 @@ double fan_out(const Parameter& parameter) { return static_cast<double>(paramete
 double spread(const Parameter& parameter, const ModelConfig& config) {
   constexpr double kUsual = 0.02;
   const bool hidden = parameter.role == Role::kMatrix || parameter.role == Role::kResidualOutput;
-  if (config.init == Init::kUniform) return parameter.role == Role::kEmbedding ? 1.0 : 1e-3;
+  if (config.init == Init::kUniform) return parameter.role == Role::kHead ? 1e-3 : 1.0;
   if (config.init == Init::kNormal || !hidden) return kUsual;
   const double in = fan_in(parameter), out = fan_out(parameter);
   const double width = 0.5 / std::sqrt(in) * std::min(1.0, std::sqrt(out / in));
-  const auto layers = config.prelude_layers + config.core_layers + config.coda_layers;
+  const auto layers = config.kind == ModelKind::kRlt
+                          ? config.encoder_layers + config.decoder_layers
+                          : config.prelude_layers + config.core_layers + config.coda_layers;
   return parameter.role == Role::kResidualOutput ? width / static_cast<double>(layers) : width;
 }
 
@@ -46,6 +48,7 @@ void initialise(const std::string& name, Parameter& parameter, const ModelConfig
   const RandomStream stream(seed, "init/" + name);
   switch (parameter.role) {
     case Role::kGain:
+    case Role::kBias:
     case Role::kInjectScale:
       value.fill_(parameter.start);
       break;
@@ -60,6 +63,7 @@ void initialise(const std::string& name, Parameter& parameter, const ModelConfig
       }
       [[fallthrough]];
     case Role::kEmbedding:
+    case Role::kFirstState:
     case Role::kHead:
       stream.fill_normal({value.data_ptr<float>(), static_cast<std::size_t>(value.numel())});
       value.mul_(spread(parameter, config));

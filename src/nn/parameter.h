@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "tensor/tensor.h"
@@ -22,6 +23,8 @@ enum class Role {
   kMatrix,          ///< hidden matrix [out, in]
   kResidualOutput,  ///< hidden matrix that writes into the residual stream [out, in]
   kGain,            ///< gains of a norm
+  kBias,            ///< what is added, from 0
+  kFirstState,      ///< a learned state before the first token [D]
   kInjectMatrix,    ///< dense injection [D, 2D]
   kInjectScale,     ///< factor of a scalar or channel injection on the state or the input
 };
@@ -49,11 +52,15 @@ template <typename T>
 inline constexpr bool is_optional = false;
 template <typename T>
 inline constexpr bool is_optional<std::optional<T>> = true;
+template <typename T>
+inline constexpr bool is_variant = false;
+template <typename... T>
+inline constexpr bool is_variant<std::variant<T...>> = true;
 
 }  // namespace detail
 
 /// Calls visit(full name, Parameter&) for every parameter of a part, in the order of its fields;
-/// members of vectors are numbered, absent optionals left out.
+/// members of vectors are numbered, absent optionals left out; of a variant what it holds.
 template <typename Part, typename Visit>
 void visit_parameters(Part& part, Visit&& visit, const std::string& name = "") {
   using Type = std::remove_const_t<Part>;
@@ -64,6 +71,8 @@ void visit_parameters(Part& part, Visit&& visit, const std::string& name = "") {
       visit_parameters(part[i], visit, detail::dotted(name, std::to_string(i)));
   } else if constexpr (detail::is_optional<Type>) {
     if (part) visit_parameters(*part, visit, name);
+  } else if constexpr (detail::is_variant<Type>) {
+    std::visit([&](auto& held) { visit_parameters(held, visit, name); }, part);
   } else {
     Type::fields(part, [&](std::string_view field, auto& member) {
       visit_parameters(member, visit, detail::dotted(name, field));

@@ -17,15 +17,32 @@ Tensor heads_first(const Tensor& x_BTGK, std::int64_t heads) {
   return groups == heads ? out : out.repeat_interleave(heads / groups, 1);
 }
 
+/// Softmax attention where `allowed` says who sees whom; undefined = everyone everyone.
+Tensor masked_attention(const Tensor& q_BHTK, const Tensor& k_BHSK, const Tensor& v_BHSK,
+                        const Tensor& allowed) {
+  const double scale = 1.0 / std::sqrt(static_cast<double>(q_BHTK.size(3)));
+  auto scores = at::matmul(q_BHTK, k_BHSK.transpose(2, 3)) * scale;
+  if (allowed.defined()) scores = scores.masked_fill(allowed.logical_not(), -INFINITY);
+  return at::matmul(at::softmax(scores, -1), v_BHSK);
+}
+
 Tensor composed_attention(const Tensor& q_BHTK, const Tensor& k_BHTK, const Tensor& v_BHTK,
                           const Tensor& allowed_BTT) {
   const auto length = q_BHTK.size(2);
   auto allowed = at::ones({length, length}, q_BHTK.options().dtype(at::kBool)).tril();
   if (allowed_BTT.defined()) allowed = allowed.logical_and(allowed_BTT).unsqueeze(1);
-  const double scale = 1.0 / std::sqrt(static_cast<double>(q_BHTK.size(3)));
-  const auto scores = at::matmul(q_BHTK, k_BHTK.transpose(2, 3)) * scale;
-  const auto masked = scores.masked_fill(allowed.logical_not(), -INFINITY);
-  return at::matmul(at::softmax(masked, -1), v_BHTK);
+  return masked_attention(q_BHTK, k_BHTK, v_BHTK, allowed);
+}
+
+/// allowed[i, j]: query i, which stands at key before + i, may see key j. Undefined when each sees
+/// all keys.
+Tensor seen_keys(std::int64_t queries, std::int64_t before, std::int64_t window,
+                 const at::TensorOptions& options) {
+  const auto keys = before + queries;
+  const bool all_in_window = window == 0 || window >= keys;
+  if (queries == 1 && all_in_window) return {};
+  auto allowed = at::ones({queries, keys}, options.dtype(at::kBool)).tril(before);
+  return all_in_window ? allowed : allowed.triu(before - window + 1);
 }
 
 Tensor library_attention(const Tensor& q_BHTK, const Tensor& k_BHTK, const Tensor& v_BHTK,
@@ -134,6 +151,10 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps, Form form) {
   return weight.defined() ? scaled * weight : scaled;
 }
 
+RotaryTable part_of(const RotaryTable& table, std::int64_t first, std::int64_t count) {
+  return {.cos = table.cos.narrow(0, first, count), .sin = table.sin.narrow(0, first, count)};
+}
+
 Tensor rotate(const Tensor& x_BTHK, const RotaryTable& table, Form form) {
   const ProfileScope scope(Part::kElementwise);
   if (form == Form::kFused && fused::suits(x_BTHK)) return fused::rotate(x_BTHK, table);
@@ -166,6 +187,22 @@ Tensor causal_attention(const Tensor& q_BTHK, const Tensor& k_BTGK, const Tensor
   const auto attend = form == Form::kFused ? library_attention : composed_attention;
   const auto out_BHTK = attend(q_BTHK.transpose(1, 2), heads_first(k_BTGK, heads),
                                heads_first(v_BTGK, heads), allowed_BTT);
+  return out_BHTK.transpose(1, 2).flatten(2);
+}
+
+Tensor cached_attention(const Tensor& q_BTHK, const Tensor& k_BGSK, const Tensor& v_BGSK,
+                        std::int64_t before, std::int64_t window, Form form) {
+  const ProfileScope scope(Part::kAttention);
+  const auto repeats = q_BTHK.size(2) / k_BGSK.size(1);
+  const auto for_queries = [&](const Tensor& x_BGSK) {
+    return repeats == 1 ? x_BGSK : x_BGSK.repeat_interleave(repeats, 1);
+  };
+  const auto q = q_BTHK.transpose(1, 2), k = for_queries(k_BGSK), v = for_queries(v_BGSK);
+  const auto allowed = seen_keys(q_BTHK.size(1), before, window, q_BTHK.options());
+  const std::optional<Tensor> mask = allowed.defined() ? std::optional(allowed) : std::nullopt;
+  const auto out_BHTK = form == Form::kFused
+                            ? at::scaled_dot_product_attention(q, k, v, mask, 0.0, false)
+                            : masked_attention(q, k, v, allowed);
   return out_BHTK.transpose(1, 2).flatten(2);
 }
 

@@ -22,6 +22,9 @@ struct RotaryTable {
   Tensor cos, sin;
 };
 
+/// The table of `count` positions from `first` on.
+RotaryTable part_of(const RotaryTable& table, std::int64_t first, std::int64_t count);
+
 /// Rotates the two halves of a head (the Llama convention): x_BTHK, positions from 0.
 Tensor rotate(const Tensor& x_BTHK, const RotaryTable& table, Form form);
 
@@ -35,6 +38,13 @@ std::array<Tensor, 3> split_heads(const Tensor& qkv, const RotaryTable* table, s
 /// Returns [B, T, H·K].
 Tensor causal_attention(const Tensor& q_BTHK, const Tensor& k_BTGK, const Tensor& v_BTGK,
                         const Tensor& allowed_BTT, Form form);
+
+/// Softmax attention of queries that follow `before` of the keys: query i stands at key before + i
+/// and sees the keys up to there, of these the last `window` ones (0 = all). q_BTHK; k_BGSK, v_BGSK
+/// with before + T keys, heads before positions so that a cache grows along one dimension.
+/// Returns [B, T, H·K].
+Tensor cached_attention(const Tensor& q_BTHK, const Tensor& k_BGSK, const Tensor& v_BGSK,
+                        std::int64_t before, std::int64_t window, Form form);
 
 /// silu(gate) ⊙ up (Shazeer, 2020); `gate_up` holds both side by side in the last dimension.
 Tensor swiglu(const Tensor& gate_up, Form form);

@@ -32,6 +32,16 @@ Tensor token_tensor(std::span<const std::int32_t> ids, std::int64_t rows) {
 
 void back_propagate(const Tensor& loss) { torch::autograd::backward({loss}, {}); }
 
+void back_propagate(const std::vector<Tensor>& outputs, const std::vector<Tensor>& gradients) {
+  std::vector<Tensor> reached, slopes;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!gradients[i].defined()) continue;
+    reached.push_back(outputs[i]);
+    slopes.push_back(gradients[i]);
+  }
+  if (!reached.empty()) torch::autograd::backward(reached, slopes);
+}
+
 std::vector<Tensor> gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                               const std::vector<Tensor>& output_gradients) {
   return torch::autograd::grad(outputs, inputs, output_gradients, /*retain_graph=*/std::nullopt,

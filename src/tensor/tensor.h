@@ -32,6 +32,10 @@ Tensor token_tensor(std::span<const std::int32_t> ids, std::int64_t rows);
 /// Back-propagates from a scalar into the `grad` of every leaf.
 void back_propagate(const Tensor& loss);
 
+/// The same from several tensors, each weighted by its gradient; tensors whose gradient is
+/// undefined are left out.
+void back_propagate(const std::vector<Tensor>& outputs, const std::vector<Tensor>& gradients);
+
 /// Gradients of a scalar (or of `outputs` weighted by `output_gradients`) with respect to `inputs`;
 /// an input that was not used gets an undefined tensor.
 std::vector<Tensor> gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,

@@ -8,7 +8,9 @@
 
 namespace rondo {
 
-bool is_decayed(Role role) { return role != Role::kGain && role != Role::kInjectScale; }
+bool is_decayed(Role role) {
+  return is_hidden_matrix(role) || role == Role::kEmbedding || role == Role::kHead;
+}
 
 bool is_hidden_matrix(Role role) {
   return role == Role::kMatrix || role == Role::kResidualOutput || role == Role::kInjectMatrix;

@@ -11,8 +11,9 @@
 
 namespace rondo {
 
-/// Which parameters the weight decay pulls to zero: matrices, embedding and head. Gains and the
-/// factors of injections are left alone; their natural value is not zero.
+/// Which parameters the weight decay pulls to zero: matrices, embedding and head. Gains,
+/// biases, first states and the factors of injections are left alone; their natural value is not
+/// zero.
 bool is_decayed(Role role);
 
 /// Whether train.matrix_lr_scale applies: hidden matrices, not embedding and head.

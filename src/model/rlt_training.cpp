@@ -1,0 +1,100 @@
+// Segments of a sequence, one backward pass each where that is possible.
+#include "model/rlt_training.h"
+
+#include <algorithm>
+
+namespace rondo {
+namespace {
+
+/// What the core reads.
+struct CoreInput {
+  CoreWeights weights;
+  Tensor e_BTD;
+  MemoryKv memory;
+
+  [[nodiscard]] std::vector<Tensor> tensors() const {
+    std::vector<Tensor> list = {e_BTD};
+    if (memory.k_BHSK.defined()) list.insert(list.end(), {memory.k_BHSK, memory.v_BHSK});
+    weights.append_to(list);
+    return list;
+  }
+  [[nodiscard]] CoreInput rebuilt(const std::vector<Tensor>& list) const {
+    CoreInput input = *this;
+    std::size_t next = 0;
+    input.e_BTD = list[next++];
+    if (memory.k_BHSK.defined()) input.memory = {list[next], list[next + 1]};
+    if (memory.k_BHSK.defined()) next += 2;
+    input.weights = weights.rebuilt(list, next);
+    return input;
+  }
+};
+
+/// The memory as a segment sees it: up to its end, what came before it constant when it is cut.
+MemoryKv seen_from(const MemoryKv& memory, std::int64_t first, std::int64_t count, bool cut) {
+  const auto part = [&](const Tensor& x_BHSK) {
+    if (!x_BHSK.defined()) return Tensor();
+    if (!cut || first == 0) return x_BHSK.narrow(2, 0, first + count);
+    return at::cat({x_BHSK.narrow(2, 0, first).detach(), x_BHSK.narrow(2, first, count)}, 2);
+  };
+  return {part(memory.k_BHSK), part(memory.v_BHSK)};
+}
+
+/// Runs the segments one after the other and gives the loss of each to `use`.
+void run_segments(const CoreInput& input, const CoreSetting& setting, const Truncation& truncation,
+                  const StateLoss& loss, const std::function<void(Tensor)>& use) {
+  DecoderState state;
+  const auto length = input.e_BTD.size(1);
+  for (std::int64_t first = 0; first < length; first += truncation.tokens) {
+    const auto count = std::min(truncation.tokens, length - first);
+    state.cut(truncation.state, truncation.kv);
+    const auto states = run_core(input.weights, setting, input.e_BTD.narrow(1, first, count),
+                                 seen_from(input.memory, first, count, truncation.memory), state);
+    use(loss(states, first));
+  }
+}
+
+}  // namespace
+
+Truncation truncation_of(const TrainConfig& train) {
+  const auto names = [&](BpttPart part) {
+    return std::find(train.bptt_detach.begin(), train.bptt_detach.end(), part) !=
+           train.bptt_detach.end();
+  };
+  return {.tokens = train.bptt_tokens,
+          .state = names(BpttPart::kState),
+          .kv = names(BpttPart::kKv),
+          .memory = names(BpttPart::kMemory)};
+}
+
+double back_propagate(const RltPass& pass, const Truncation& truncation, const StateLoss& loss) {
+  const auto length = pass.e_BTD().size(1);
+  if (truncation.tokens == 0 || truncation.tokens >= length) {
+    const auto whole = loss(pass.run(), 0);
+    back_propagate(whole);
+    return whole.item<double>();
+  }
+  const CoreInput input{pass.weights(), pass.e_BTD(), pass.memory()};
+  if (!truncation.state || !truncation.kv) {
+    Tensor sum;
+    run_segments(input, pass.setting(), truncation, loss,
+                 [&](const Tensor& part) { sum = sum.defined() ? sum + part : part; });
+    back_propagate(sum);
+    return sum.item<double>();
+  }
+  // Leaves in place of what the core reads hold the gradients of all segments until they are
+  // passed on.
+  const auto sources = input.tensors();
+  std::vector<Tensor> leaves, gathered;
+  for (const auto& source : sources)
+    leaves.push_back(source.detach().requires_grad_(source.requires_grad()));
+  double sum = 0;
+  run_segments(input.rebuilt(leaves), pass.setting(), truncation, loss, [&](const Tensor& part) {
+    back_propagate(part);
+    sum += part.item<double>();
+  });
+  for (const auto& leaf : leaves) gathered.push_back(leaf.grad());
+  back_propagate(sources, gathered);
+  return sum;
+}
+
+}  // namespace rondo
