@@ -28,6 +28,9 @@ std::span<const DeclareCommand> commands();
 void set_command_line(int argc, char** argv);
 const std::string& command_line();
 
+/// More tokens than any text between two feedbacks of an RLT.
+inline constexpr std::int64_t kMostInterval = std::int64_t{1} << 40;
+
 /// Adds an option that takes one whole number from `low` to `high`. The parser's own numbers would
 /// read 010 as 8 and cut what is beyond 64 bits.
 void add_whole_number(CLI::App& command, const std::string& name, std::int64_t& value,

@@ -27,6 +27,7 @@ struct EvalArguments {
   std::optional<std::string> loops, split;
   std::vector<std::string> tasks = {"text"};
   std::int64_t tokens = 0, threads = 0;
+  std::int64_t interval = -1;  ///< −1 = not given
   bool best = false, json = false;
 };
 
@@ -81,7 +82,10 @@ void check(const EvalArguments& arguments) {
 
 void run_eval(const EvalArguments& arguments, int& status) {
   check(arguments);
-  const auto opened = open_model(arguments.model, arguments.best);
+  auto opened = open_model(arguments.model, arguments.best);
+  refuse_loops_of_rlt(opened.stored.config, arguments.loops.has_value());
+  if (arguments.interval >= 0)
+    set_feedback_interval(opened.stored.model, arguments.interval, "--feedback-interval");
   const auto& config = opened.stored.config;
   set_threads(arguments.threads > 0 ? static_cast<int>(arguments.threads) : available_cores());
   const auto loops = loops_of(arguments, config);
@@ -141,6 +145,8 @@ void declare_eval(CLI::App& app, int& status) {
       ->allow_extra_args(false);
   command->add_option("--loops", arguments->loops,
                       "loop counts: 1,2,4; default 1 … 4 loops.forward for a looped model");
+  add_whole_number(*command, "--feedback-interval", arguments->interval, 0, kMostInterval,
+                   "of an RLT, another interval than the one it was trained with last");
   command->add_option("--split", arguments->split, "validation (default) or train");
   command->add_option("--data", arguments->data,
                       "text or shards to evaluate, all of it, instead of the run's own");

@@ -9,13 +9,15 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "config/range.h"
+#include "eval/loss.h"
 
 namespace rondo {
 namespace {
 
 struct ForwardArguments {
   std::string model, tokens, out;
-  std::int64_t loops = 0;  ///< 0 = not given
+  std::int64_t loops = 0;      ///< 0 = not given
+  std::int64_t interval = -1;  ///< −1 = not given
   bool best = false, json = false;
 };
 
@@ -23,7 +25,10 @@ void run_forward(const ForwardArguments& arguments) {
   const auto tokens = parse_integers(arguments.tokens, "--tokens");
   require(!fs::is_directory(arguments.out), "--out {}: is a folder; expected a file to write",
           arguments.out);
-  const auto opened = open_model(arguments.model, arguments.best);
+  auto opened = open_model(arguments.model, arguments.best);
+  refuse_loops_of_rlt(opened.stored.config, arguments.loops > 0);
+  if (arguments.interval >= 0)
+    set_feedback_interval(opened.stored.model, arguments.interval, "--feedback-interval");
   const auto loops = arguments.loops > 0 ? arguments.loops : opened.stored.config.loops.forward;
   const auto result = write_forward(opened.stored, tokens, loops, arguments.out);
   const Json loss = result.loss_nats ? Json(*result.loss_nats) : Json();
@@ -44,6 +49,8 @@ void declare_forward(CLI::App& app, int&) {
   add_whole_number(*command, "--loops", arguments->loops, static_cast<std::int64_t>(kLoops.low),
                    static_cast<std::int64_t>(kLoops.high),
                    "loops to run; default: loops.forward of the model");
+  add_whole_number(*command, "--feedback-interval", arguments->interval, 0, kMostInterval,
+                   "of an RLT, another interval than the one it was trained with last");
   command->add_option("--out", arguments->out, "safetensors file to write")->required();
   command->add_flag("--best", arguments->best,
                     "of a run, the checkpoint of lowest validation loss");
@@ -51,7 +58,7 @@ void declare_forward(CLI::App& app, int&) {
   command->footer(
       "Writes logits [T, V] and states [r + 1, T, D], fp32: the state before the first loop and "
       "after\n"
-      "each, before the coda.\n"
+      "each, before the coda. Of an RLT states is [1, T, D].\n"
       "Example: rondo forward runs/a --tokens 72,101,108,108,111 --loops 8 --out pass.safetensors");
   command->callback([arguments] { run_forward(*arguments); });
 }

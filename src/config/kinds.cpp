@@ -28,4 +28,10 @@ bool applies(std::string_view key, ModelKind kind) {
   return !is_in(key, kRltKeys);
 }
 
+std::int64_t effective_depth(const Config& config) {
+  const auto& model = config.model;
+  if (model.kind == ModelKind::kRlt) return model.encoder_layers + model.decoder_layers;
+  return model.prelude_layers + model.core_layers * config.loops.forward + model.coda_layers;
+}
+
 }  // namespace rondo

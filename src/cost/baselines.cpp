@@ -113,6 +113,11 @@ Baseline equal_kv(const Config& original) {
 }  // namespace
 
 std::vector<Baseline> matched_baselines(const Config& config) {
+  require(
+      config.model.kind == ModelKind::kLooped,
+      "baselines: model.kind = \"rlt\": matched recipes are made for looped models; for an RLT's "
+      "control use a looped recipe with loops.forward = 1, injection \"none\" and loop_norm = "
+      "false");
   return {equal_parameters(config), equal_flops(config), equal_kv(config)};
 }
 

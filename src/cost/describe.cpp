@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "config/kinds.h"
 #include "cost/flops.h"
 #include "cost/groups.h"
 #include "cost/horizon.h"
@@ -152,8 +153,9 @@ Json seconds_json(const Config& config, std::int64_t vocab, std::int64_t micro_b
 /// 1, 2, 4 … up to twice the trained loops, and the trained ones; 1 alone where nothing is looped.
 std::vector<std::int64_t> inference_loops(const Config& config) {
   const std::int64_t trained = config.loops.forward;
-  if (config.model.core_layers == 0 || (trained == 1 && config.loops.sampler == Sampler::kFixed &&
-                                        config.model.injection == Injection::kNone))
+  if (config.model.kind == ModelKind::kRlt || config.model.core_layers == 0 ||
+      (trained == 1 && config.loops.sampler == Sampler::kFixed &&
+       config.model.injection == Injection::kNone))
     return {1};
   std::vector<std::int64_t> loops;
   for (std::int64_t count = 1; count <= 2 * trained; count *= 2) {
@@ -201,8 +203,15 @@ Json describe(const Config& config, const DescribeOptions& options) {
   out["memory_bytes"] = memory_json(config, vocab, options);
   out["gradient_horizon"] = horizon_json(config);
   out["sharing"] = sharing_json(config);
-  out["effective_depth"] =
-      model.prelude_layers + model.core_layers * config.loops.forward + model.coda_layers;
+  out["effective_depth"] = effective_depth(config);
+  if (model.kind == ModelKind::kRlt) {
+    const auto stages = sequential_stages(config);
+    out["decoder_stages"] = {{"feedback_interval", model.feedback_interval},
+                             {"sequential", stages.stages},
+                             {"at_every_token", stages.at_every_token},
+                             {"parallel", stages.parallel},
+                             {"back_propagated", stages.back_propagated}};
+  }
   out["optimizer_groups"] = optimizer_json(config, vocab);
   out["inference"] = inference_json(config, vocab, options);
   add_run(out, config);

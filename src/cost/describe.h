@@ -21,8 +21,9 @@ struct DescribeOptions {
 };
 
 /// Counts and costs of a resolved recipe: parameters, flops_per_token, memory_bytes,
-/// gradient_horizon, sharing, effective_depth, tokens, tokens_per_parameter, total_flops,
-/// optimizer_groups, inference by loops, and what the options add.
+/// gradient_horizon, sharing, effective_depth, decoder_stages (of an RLT), tokens,
+/// tokens_per_parameter, total_flops, optimizer_groups, inference by loops, and what the options
+/// add.
 Json describe(const Config& config, const DescribeOptions& options = {});
 
 /// The same for people, with the FLOPs formula filled in.

@@ -40,17 +40,18 @@ std::string section(const std::string& heading, const TextTable& table) {
   return fmt::format("{}\n{}\n", heading, indented(table.aligned()));
 }
 
-std::string parameters_text(const Json& parameters) {
+std::string parameters_text(const Json& parameters, bool rlt) {
   const auto row = [&](const char* name, const char* key, const char* what) {
     return std::vector<std::string>{name, exact(parameters[key]), rounded(parameters[key]), what};
   };
   TextTable table(row("total", "total", ""));
   table.add(row("embedding", "embedding", "embedding, and the head where untied"));
-  table.add(row("once", "once", "prelude, coda, final norm"));
-  table.add(row("recurrent", "recurrent", "core, injection, loop norm"));
+  table.add(row("once", "once", rlt ? "encoder, memory, final norm" : "prelude, coda, final norm"));
+  table.add(row("recurrent", "recurrent", rlt ? "decoder, merge" : "core, injection, loop norm"));
   table.add(row("non-embedding", "non_embedding", "once + recurrent"));
   table.add(row("N_once", "n_once_matrices", "matrices used once"));
-  table.add(row("N_rec", "n_rec_matrices", "matrices used in every loop"));
+  table.add(row("N_rec", "n_rec_matrices",
+                rlt ? "matrices of the decoder and the merge" : "matrices used in every loop"));
   return section("Parameters", table);
 }
 
@@ -75,10 +76,28 @@ std::string horizon_text(const Json& about) {
                          ? fmt::format("shared with {}", shared["alias"].get<std::string>())
                          : fmt::format("used {} times", shared["uses"].get<std::int64_t>())});
   }
+  if (about.contains("decoder_stages")) return section("Gradients and sharing", table);
   return section(fmt::format("Gradients and sharing (T = {}, B = {})",
                              about["loops"]["forward"].get<std::int64_t>(),
                              about["loops"]["backward"].get<std::int64_t>()),
                  table);
+}
+
+/// What runs one after the other, and how far of it a gradient goes.
+std::string stages_text(const Json& stages) {
+  const auto interval = stages["feedback_interval"].get<std::int64_t>();
+  TextTable table({"feedback",
+                   interval == 0   ? std::string("none")
+                   : interval == 1 ? std::string("at every token")
+                                   : fmt::format("every {} tokens", interval),
+                   ""});
+  table.add({"sequential decoder stages", exact(stages["sequential"]),
+             fmt::format("{} with feedback at every token, {} with none",
+                         exact(stages["at_every_token"]), exact(stages["parallel"]))});
+  table.add({"recurrent path", exact(stages["sequential"]),
+             fmt::format("decoder blocks from the first token to the last; {} back-propagated",
+                         exact(stages["back_propagated"]))});
+  return section("Recurrence", table);
 }
 
 std::string optimizer_text(const Json& groups) {
@@ -155,9 +174,11 @@ std::string time_text(const Json& seconds) {
 
 std::string describe_text(const Config& config, const DescribeOptions& options) {
   const Json about = describe(config, options);
-  std::string text = parameters_text(about["parameters"]);
+  const bool rlt = about.contains("decoder_stages");
+  std::string text = parameters_text(about["parameters"], rlt);
   text += fmt::format("FLOPs per token\n{}\n", indented(flops_formula(config)));
   text += memory_text(about["memory_bytes"]) + horizon_text(about);
+  if (rlt) text += stages_text(about["decoder_stages"]);
   text += optimizer_text(about["optimizer_groups"]) + run_text(about);
   text += inference_text(about["inference"]);
   if (about.contains("seconds")) text += time_text(about["seconds"]);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -17,6 +18,52 @@ double layer_attention(const ModelConfig& model, std::int64_t length) {
          (static_cast<double>(length) + 1.0) / 2.0;
 }
 
+/// Positions that a token sees on average through a window: the mean of min(W, t) over t = 1 … S.
+double mean_window(const ModelConfig& model, std::int64_t length) {
+  const auto s = static_cast<double>(length);
+  const auto w = std::min(static_cast<double>(model.window), s);
+  return (w * (w + 1) / 2 + (s - w) * w) / s;
+}
+
+/// Forward attention FLOPs per token of the layers outside and inside the loop.
+struct AttentionFlops {
+  double once, recurrent;
+};
+
+AttentionFlops attention_flops(const ModelConfig& model, std::int64_t length) {
+  const double all = layer_attention(model, length);
+  if (model.kind == ModelKind::kLooped)
+    return {all * static_cast<double>(model.prelude_layers + model.coda_layers),
+            all * static_cast<double>(model.core_layers)};
+  const double window =
+      4.0 * static_cast<double>(model.heads * model.head_dim) * mean_window(model, length);
+  return {all * static_cast<double>(model.encoder_layers),
+          (window + all) * static_cast<double>(model.decoder_layers)};
+}
+
+/// The table of flops_formula for an RLT.
+std::string rlt_formula(const Config& config, const FlopsPerToken& flops) {
+  const auto& model = config.model;
+  const std::int64_t vocab = vocabulary_size(config), width = model.heads * model.head_dim;
+  const auto counts = count_parameters(model, vocab);
+  const auto length = config.data.sequence_length;
+  const auto seen =
+      fmt::format("4 · {} · ({} · {}/2 + {} ({:.6g} + {}/2))", width, model.encoder_layers,
+                  length + 1, model.decoder_layers, mean_window(model, length), length + 1);
+  TextTable table({"train_matmul", si(flops.train_matmul), "= 6 (N_once + N_rec)"});
+  const auto add = [&table](std::string name, std::string value, const std::string& formula) {
+    table.add({std::move(name), std::move(value), fmt::format("= {}", formula)});
+  };
+  add("", "", fmt::format("6 ({} + {})", counts.n_once_matrices, counts.n_rec_matrices));
+  add("train_attention", si(flops.train_attention),
+      "3 · 4 H K (L_E (S + 1)/2 + L_D (w + (S + 1)/2)), w = mean of min(W, t) over t = 1 … S");
+  add("", "", "3 · " + seen);
+  add("train_head", si(flops.train_head), fmt::format("6 V D = 6 · {} · {}", vocab, model.d_model));
+  add("train", si(flops.train), "train_matmul + train_attention + train_head");
+  add("forward", si(flops.forward), "train / 3");
+  return table.aligned();
+}
+
 }  // namespace
 
 double train_matmul_flops(double n_once, double n_rec, LoopCount loops) {
@@ -28,17 +75,15 @@ FlopsPerToken flops_per_token(const ModelConfig& model, std::int64_t vocab, std:
   const auto counts = count_parameters(model, vocab);
   const auto n_once = static_cast<double>(counts.n_once_matrices);
   const auto n_rec = static_cast<double>(counts.n_rec_matrices);
-  const auto once_layers = static_cast<double>(model.prelude_layers + model.coda_layers);
-  const auto core_layers = static_cast<double>(model.core_layers);
-  const double attention = layer_attention(model, length);
+  const auto attention = attention_flops(model, length);
   const double head = 2.0 * static_cast<double>(vocab) * static_cast<double>(model.d_model);
 
   FlopsPerToken flops;
-  flops.forward = 2.0 * (n_once + loops.forward * n_rec) +
-                  attention * (once_layers + loops.forward * core_layers) + head;
+  flops.forward = 2.0 * (n_once + loops.forward * n_rec) + attention.once +
+                  loops.forward * attention.recurrent + head;
   flops.train_matmul = train_matmul_flops(n_once, n_rec, loops);
   flops.train_attention =
-      attention * (3.0 * once_layers + (loops.forward + 2.0 * loops.backward) * core_layers);
+      3.0 * attention.once + (loops.forward + 2.0 * loops.backward) * attention.recurrent;
   flops.train_head = 3.0 * head;
   flops.train = flops.train_matmul + flops.train_attention + flops.train_head;
   return flops;
@@ -59,6 +104,7 @@ std::string flops_formula(const Config& config) {
   const std::int64_t vocab = vocabulary_size(config);
   const auto counts = count_parameters(model, vocab);
   const auto flops = flops_per_token(config);
+  if (model.kind == ModelKind::kRlt) return rlt_formula(config, flops);
   const auto loops = nominal_loops(config.loops);
   const auto t = static_cast<std::int64_t>(loops.forward);
   const auto b = static_cast<std::int64_t>(loops.backward);

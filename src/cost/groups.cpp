@@ -17,7 +17,10 @@ std::vector<OptimizerGroup> optimizer_groups(const Config& config, std::int64_t 
   std::vector<OptimizerGroup> groups = {
       {"matrices", "hidden matrices", train.weight_decay, train.matrix_lr_scale},
       {"embeddings", "embedding and head", train.weight_decay, 1.0},
-      {"vectors", "norm gains, scalar and channel injection", 0.0, 1.0}};
+      {"vectors",
+       config.model.kind == ModelKind::kRlt ? "norm gains, gate bias, first state"
+                                            : "norm gains, scalar and channel injection",
+       0.0, 1.0}};
   for (const auto& tensor : parameter_shapes(config.model, vocab)) {
     auto& group = groups[optimizer_group_of(tensor)];
     ++group.tensor_count;

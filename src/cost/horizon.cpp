@@ -1,6 +1,9 @@
 // Where gradients come from under truncation, and which tensors are used again.
 #include "cost/horizon.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "cost/loops.h"
@@ -102,10 +105,68 @@ GroupHorizon before_the_loop(const Config& config, const Truncation& t) {
   return group;
 }
 
+/// Tokens that one gradient of an RLT goes back through the decoder: when register and keys and
+/// values are not both cut, one of them leads back to the first token.
+std::int64_t rlt_tokens(const Config& config) {
+  const auto& train = config.train;
+  const auto cut = [&](BpttPart part) {
+    return std::find(train.bptt_detach.begin(), train.bptt_detach.end(), part) !=
+           train.bptt_detach.end();
+  };
+  const auto length = config.data.sequence_length;
+  if (train.bptt_tokens == 0 || !cut(BpttPart::kState) || !cut(BpttPart::kKv)) return length;
+  return std::min(length, train.bptt_tokens);
+}
+
+GradientHorizon rlt_horizon(const Config& config) {
+  const auto& model = config.model;
+  const auto tokens = rlt_tokens(config), length = config.data.sequence_length;
+  const auto names = [](const std::vector<std::pair<bool, const char*>>& parts) {
+    Names list;
+    for (const auto& [present, name] : parts) list.add(present, name);
+    return list.text();
+  };
+  const bool memory = model.decoder_layers > 0, merge = model.feedback_interval != 0;
+  const auto& detach = config.train.bptt_detach;
+  const bool memory_cut =
+      tokens < length && std::find(detach.begin(), detach.end(), BpttPart::kMemory) != detach.end();
+  const std::string span =
+      tokens < length ? fmt::format("up to {} tokens", tokens) : "the whole sequence";
+  GradientHorizon horizon{1, tokens, {}};
+  horizon.groups.push_back(
+      {names(
+           {{true, "embed.weight"}, {model.encoder_layers > 0, "encoder.*"}, {memory, "memory.*"}}),
+       1, true,
+       memory ? fmt::format("through the decoder's input and the memory of {}",
+                            memory_cut ? span : "all tokens before")
+              : "through the decoder's input"});
+  if (memory || merge)
+    horizon.groups.push_back({names({{merge, "merge.*"}, {memory, "decoder.*"}}), 1, true,
+                              "sum over the tokens, back through time over " + span});
+  horizon.groups.push_back({names({{true, "final_norm.weight"}, {!model.tied_head, "head.weight"}}),
+                            0, true, "directly from the loss, through no loop"});
+  return horizon;
+}
+
+/// Chunks of a stretch of tokens.
+std::int64_t chunks_of(std::int64_t tokens, std::int64_t interval) {
+  return interval == 0 ? 1 : (tokens + interval - 1) / interval;
+}
+
 }  // namespace
+
+SequentialStages sequential_stages(const Config& config) {
+  const auto& model = config.model;
+  const auto layers = model.decoder_layers, interval = model.feedback_interval;
+  return {.stages = chunks_of(config.data.sequence_length, interval) * layers,
+          .at_every_token = config.data.sequence_length * layers,
+          .parallel = layers,
+          .back_propagated = chunks_of(rlt_tokens(config), interval) * layers};
+}
 
 GradientHorizon gradient_horizon(const Config& config) {
   const auto& model = config.model;
+  if (model.kind == ModelKind::kRlt) return rlt_horizon(config);
   const auto t = truncation(config.loops);
   GradientHorizon horizon{t.kept, config.data.sequence_length, {}};
   horizon.groups.push_back(before_the_loop(config, t));
@@ -123,6 +184,15 @@ GradientHorizon gradient_horizon(const Config& config) {
 
 std::vector<Sharing> sharing(const Config& config) {
   std::vector<Sharing> shared;
+  if (config.model.kind == ModelKind::kRlt) {
+    if (config.model.share_blocks)
+      for (const char* part :
+           {"attn.q", "attn.k", "attn.v", "attn.o", "mlp.gate", "mlp.up", "mlp.down"})
+        shared.push_back({fmt::format("encoder.*.{}.weight", part), 2,
+                          fmt::format("decoder.*.{}.weight", part)});
+    if (config.model.tied_head) shared.push_back({"embed.weight", 2, "head.weight"});
+    return shared;
+  }
   const auto names = looped_names(config.model);
   if (config.loops.forward > 1 && !names.empty())
     for (const auto& name : split(names.text(), ','))

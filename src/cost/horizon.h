@@ -21,10 +21,20 @@ struct GroupHorizon {
 /// How far back the gradient of a training step goes.
 struct GradientHorizon {
   std::int64_t loops;   ///< min(B, T)
-  std::int64_t tokens;  ///< attention is never cut: the whole sequence
+  std::int64_t tokens;  ///< the whole sequence, as attention is never cut; of an RLT back through
+                        ///< its decoder
   std::vector<GroupHorizon> groups;
 };
 GradientHorizon gradient_horizon(const Config& config);
+
+/// What of an RLT runs one after the other over a sequence.
+struct SequentialStages {
+  std::int64_t stages = 0;          ///< decoder blocks in sequence: ⌈S/B⌉ L_D, or L_D for B = 0
+  std::int64_t at_every_token = 0;  ///< the same for B = 1: S L_D
+  std::int64_t parallel = 0;        ///< the same for B = 0: L_D
+  std::int64_t back_propagated = 0;  ///< of `stages`, those that one backward pass goes through
+};
+SequentialStages sequential_stages(const Config& config);
 
 /// Tensors used several times in one pass, or under two names.
 struct Sharing {

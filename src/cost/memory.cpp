@@ -72,9 +72,79 @@ BlockActivations block_activations(const ModelConfig& model, std::int64_t length
   return values;
 }
 
+double decoder_block_activations(const Config& config) {
+  const auto& model = config.model;
+  const auto width = static_cast<double>(model.d_model);
+  const auto length = static_cast<double>(config.data.sequence_length);
+  const auto heads = static_cast<double>(model.heads);
+  const double chunk = model.feedback_interval == 0
+                           ? length
+                           : std::min(length, static_cast<double>(model.feedback_interval));
+  const double keys = std::min(length, static_cast<double>(model.window) - 1 + chunk);
+  const double kv_width = static_cast<double>(model.kv_heads * model.head_dim);
+  // Input of the three norms; queries and output of both attentions; keys and values joined.
+  double values = 3 * width + 4 * width + 2 * heads + 2 * kv_width * (keys / chunk);
+  if (model.qk_norm != QkNorm::kNone) values += 2 * (width + heads) + kv_width;
+  values += 2 * static_cast<double>(model.d_ff);
+  if (config.engine.fused) return values;
+  // Composed: norms, SwiGLU and the scores of both attentions are kept as well.
+  return values + 6 * width + 2 * static_cast<double>(model.d_ff) + 2 * heads * (keys + length / 2);
+}
+
+namespace {
+
+/// Tokens of a sequence whose decoder activations are there at once.
+double kept_tokens(const Config& config) {
+  const auto& train = config.train;
+  const auto length = static_cast<double>(config.data.sequence_length);
+  const auto cuts = [&](BpttPart part) {
+    return std::find(train.bptt_detach.begin(), train.bptt_detach.end(), part) !=
+           train.bptt_detach.end();
+  };
+  const bool segments = train.bptt_tokens > 0 && cuts(BpttPart::kState) && cuts(BpttPart::kKv);
+  return segments ? std::min(length, static_cast<double>(train.bptt_tokens)) : length;
+}
+
+/// activation_bytes of an RLT.
+ActivationBytes rlt_activation_bytes(const Config& config, std::int64_t vocab,
+                                     const MemoryOptions& options) {
+  const auto& model = config.model;
+  const auto rows = static_cast<double>(options.micro_batch);
+  const double tokens = rows * static_cast<double>(config.data.sequence_length);
+  const double recurrent = rows * kept_tokens(config);
+  const auto width = static_cast<double>(model.d_model);
+  const bool memory = model.decoder_layers > 0, merge = model.feedback_interval != 0;
+  const double chunk = head_chunk(config, recurrent, static_cast<double>(vocab), options);
+  ActivationBytes bytes;
+  bytes.tokens = tokens * 2 * 8;
+  // e; keys, values and normed input of the memory; with truncation the gradients of e, keys and
+  // values, gathered over the segments.
+  const double gathered = recurrent < tokens ? (memory ? 3 : 1) : 0;
+  bytes.once =
+      tokens * kBytes *
+      (static_cast<double>(model.encoder_layers) *
+           block_activations(model, config.data.sequence_length, config.engine.fused).total() +
+       ((memory ? 5 : 1) + gathered) * width);
+  // Of the merge: e's part of the gate, the gate and what it multiplies; input and output of the
+  // final norm.
+  bytes.loops = recurrent * kBytes *
+                (static_cast<double>(model.decoder_layers) * decoder_block_activations(config) +
+                 (merge ? 6 : 0) * width + 2 * width);
+  bytes.head = kBytes * (chunk * (config.engine.fused ? 1 : 3) * static_cast<double>(vocab) +
+                         recurrent * width);
+  // The gradient of the whole memory, that of one more token, and their sum.
+  bytes.scratch =
+      recurrent * kBytes * block_scratch(model) + (memory ? 6 : 0) * tokens * kBytes * width;
+  bytes.slack = kSlack * (bytes.once + bytes.loops + std::max(bytes.head, bytes.scratch));
+  return bytes;
+}
+
+}  // namespace
+
 ActivationBytes activation_bytes(const Config& config, std::int64_t vocab,
                                  const MemoryOptions& options) {
   const auto& model = config.model;
+  if (model.kind == ModelKind::kRlt) return rlt_activation_bytes(config, vocab, options);
   const auto length = static_cast<double>(config.data.sequence_length);
   const double tokens = static_cast<double>(options.micro_batch) * length;
   const auto width = static_cast<double>(model.d_model);
@@ -98,6 +168,10 @@ ActivationBytes activation_bytes(const Config& config, std::int64_t vocab,
 }
 
 double kv_cache_bytes_per_token(const ModelConfig& model, double loops) {
+  if (model.kind == ModelKind::kRlt)
+    return 2.0 * kBytes *
+           (static_cast<double>(model.encoder_layers * model.kv_heads * model.head_dim) +
+            (model.decoder_layers > 0 ? static_cast<double>(model.d_model) : 0.0));
   const double layers = static_cast<double>(model.prelude_layers + model.coda_layers) +
                         static_cast<double>(model.core_layers) * loops;
   return layers * 2.0 * static_cast<double>(model.kv_heads * model.head_dim) * kBytes;

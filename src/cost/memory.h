@@ -26,12 +26,17 @@ struct BlockActivations {
 };
 BlockActivations block_activations(const ModelConfig& model, std::int64_t length, bool fused);
 
+/// The same of a block of an RLT's decoder, per token. Keys and values of a window are joined anew
+/// for every chunk of tokens, and each join is kept.
+double decoder_block_activations(const Config& config);
+
 /// Peak of a training step for one micro-batch, in bytes. Only loops that are back-propagated keep
 /// activations, so it follows B and not T.
 struct ActivationBytes {
   double tokens = 0;   ///< ids and targets, int64
-  double once = 0;     ///< prelude and coda blocks, e, final norm
-  double loops = 0;    ///< all kept loops; with recompute the states between them and one loop
+  double once = 0;     ///< prelude and coda blocks, e, final norm; an RLT's encoder and memory
+  double loops = 0;    ///< all kept loops; with recompute the states between them and one loop; an
+                       ///< RLT's decoder over the tokens that are back-propagated at a time
   double head = 0;     ///< logits and their gradient: of one chunk when chunked
   double scratch = 0;  ///< gradients in flight in the backward pass of one block
   double slack = 0;    ///< what the allocator holds beyond the above
@@ -65,7 +70,8 @@ struct MemoryBytes {
 };
 MemoryBytes memory_bytes(const Config& config, std::int64_t vocab, const MemoryOptions& options);
 
-/// (p + s r + c) · 2 G K · 4: keys and values of every layer and loop, in bytes.
+/// (p + s r + c) · 2 G K · 4: keys and values of every layer and loop, in bytes. Of an RLT those of
+/// the encoder and the memory; the decoder's windows do not grow.
 double kv_cache_bytes_per_token(const ModelConfig& model, double loops);
 
 /// Largest divisor of train.batch whose activations fit into `budget_bytes` beside weights,

@@ -53,6 +53,38 @@ void add_injection(const List& list, const ModelConfig& model) {
   }
 }
 
+void add_gains(const List& list, const std::string& name, const ModelConfig& model) {
+  if (model.qk_norm == QkNorm::kGain) list.add(name, {model.head_dim});
+}
+
+void add_decoder_block(const List& list, const std::string& block, const ModelConfig& m) {
+  std::vector<TensorShape> own;
+  add_block({own, list.group}, block, m);
+  for (auto& tensor : own)
+    if (!m.share_blocks || !tensor.is_hidden_matrix()) list.tensors.push_back(std::move(tensor));
+  list.add(block + ".cross_norm.weight", {m.d_model});
+  list.add(block + ".cross.q.weight", {m.d_model, m.d_model});
+  add_gains(list, block + ".cross.q_norm.weight", m);
+  list.add(block + ".cross.o.weight", {m.d_model, m.d_model});
+}
+
+void add_memory(const List& list, const ModelConfig& m) {
+  if (m.decoder_layers == 0) return;
+  list.add("memory.norm.weight", {m.d_model});
+  list.add("memory.k.weight", {m.d_model, m.d_model});
+  list.add("memory.v.weight", {m.d_model, m.d_model});
+  add_gains(list, "memory.k_norm.weight", m);
+}
+
+void add_merge(const List& list, const ModelConfig& m) {
+  if (m.feedback_interval == 0) return;
+  list.add("merge.norm.weight", {m.d_model});
+  list.add("merge.gate.weight", {m.d_model, 2 * m.d_model});
+  list.add("merge.gate.bias", {m.d_model});
+  list.add("merge.state.weight", {m.d_model, m.d_model});
+  list.add("merge.initial", {m.d_model});
+}
+
 }  // namespace
 
 std::int64_t TensorShape::count() const {
@@ -84,11 +116,19 @@ std::vector<TensorShape> parameter_shapes(const ModelConfig& model, std::int64_t
   const List embedding{tensors, ParameterGroup::kEmbedding}, once{tensors, ParameterGroup::kOnce},
       recurrent{tensors, ParameterGroup::kRecurrent};
   embedding.add("embed.weight", {vocab, model.d_model});
-  add_blocks(once, "prelude", model.prelude_layers, model);
-  add_injection(recurrent, model);
-  add_blocks(recurrent, "core", model.core_layers, model);
-  if (model.loop_norm) recurrent.add("loop_norm.weight", {model.d_model});
-  add_blocks(once, "coda", model.coda_layers, model);
+  if (model.kind == ModelKind::kRlt) {
+    add_blocks(once, "encoder", model.encoder_layers, model);
+    add_memory(once, model);
+    add_merge(recurrent, model);
+    for (std::int64_t i = 0; i < model.decoder_layers; ++i)
+      add_decoder_block(recurrent, fmt::format("decoder.{}", i), model);
+  } else {
+    add_blocks(once, "prelude", model.prelude_layers, model);
+    add_injection(recurrent, model);
+    add_blocks(recurrent, "core", model.core_layers, model);
+    if (model.loop_norm) recurrent.add("loop_norm.weight", {model.d_model});
+    add_blocks(once, "coda", model.coda_layers, model);
+  }
   once.add("final_norm.weight", {model.d_model});
   if (!model.tied_head) embedding.add("head.weight", {vocab, model.d_model});
   return tensors;

@@ -14,8 +14,8 @@ namespace rondo {
 /// Which count a tensor belongs to.
 enum class ParameterGroup {
   kEmbedding,  ///< embed.weight and an untied head.weight: outside N
-  kOnce,       ///< used once a token: prelude, coda, final norm (N_once)
-  kRecurrent,  ///< used in every loop: core, injection, loop norm (N_rec)
+  kOnce,       ///< used once a token: prelude, coda, final norm; an RLT's encoder, memory (N_once)
+  kRecurrent,  ///< used in every loop: core, injection, loop norm; an RLT's decoder, merge (N_rec)
 };
 
 /// A stored tensor.

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cost/flops.h"
+#include "cost/memory.h"
 #include "cost/parameters.h"
 
 namespace rondo {
@@ -56,6 +57,15 @@ class Counter {
   void block(Passes passes);
   void block_parts(Passes passes);
   void inject(Passes passes);
+  void cross(double memory_length, Passes passes);
+  void merge(Passes passes);
+  /// Keys and values of an RLT's memory.
+  void memory(Passes passes) {
+    for (int i = 0; i < 2; ++i) product(tokens(), width(), width(), passes, sum_.matmul);
+    norm(passes);
+    operation(speed_.rotate, tokens() * width(), passes);
+    move(tokens() * width(), 4, 2, passes.forward + passes.backward);
+  }
   void once(Passes passes);
   void head(double vocab, double read_outs, Passes passes);
   void pack_weights(double layers, double backward_uses, bool gradients);
@@ -217,12 +227,40 @@ void Counter::inject(Passes passes) {
   move(values, 3, 1, passes.backward);  // e's gradients of all loops are summed
 }
 
+/// An RLT's attention to its memory, by as many tokens as this counter has.
+void Counter::cross(double memory_length, Passes passes) {
+  const double n = tokens(), d = width();
+  norm(passes);
+  for (int i = 0; i < 2; ++i) product(n, d, d, passes, sum_.matmul);
+  operation(speed_.rotate, n * d, passes);
+  if (model_.qk_norm != QkNorm::kNone) operation(speed_.norm, n * d, passes);
+  const auto heads = static_cast<double>(model_.heads);
+  const auto head_dim = static_cast<double>(model_.head_dim);
+  const double pairs = n * heads * (memory_length + 1) / 2;
+  sum_.attention +=
+      pairs * (passes.forward * attention_pair_seconds(speed_, memory_length, head_dim, false) +
+               passes.backward * attention_pair_seconds(speed_, memory_length, head_dim, true));
+  sum_.overhead += passes.forward * call_seconds(speed_.attention_call, false) +
+                   passes.backward * call_seconds(speed_.attention_call, true);
+  move(n * d, 3, 1, passes.forward + passes.backward);
+  // The gradient of the memory is as long as the memory, for every chunk.
+  move(rows_ * memory_length * d, 10, 4, passes.backward);
+}
+
+/// The merge of an RLT's register into a chunk.
+void Counter::merge(Passes passes) {
+  product(rows_, width(), 2 * width(), passes, sum_.matmul);
+  norm(passes);
+  move(tokens() * width(), 6, 4, passes.forward);
+  move(tokens() * width(), 9, 6, passes.backward);
+}
+
 /// What runs once a pass besides blocks and head: embedding, e's part of the injection, final norm.
 void Counter::once(Passes passes) {
   const double values = tokens() * width();
   move(values, 2, 1, passes.forward);
   move(values, 3, 1, passes.backward);
-  if (model_.injection == Injection::kDense)
+  if (model_.kind == ModelKind::kLooped && model_.injection == Injection::kDense)
     product(tokens(), width(), width(), passes, sum_.matmul);
   norm(passes);
 }
@@ -268,8 +306,9 @@ StepSeconds update(const Config& config, std::int64_t vocab, const MachineSpeed&
 }
 
 double largest_evaluation_rows(const Config& config) {
-  return std::max(1.0,
-                  std::floor(kEvaluationTokens / static_cast<double>(config.data.sequence_length)));
+  const double most =
+      config.model.kind == ModelKind::kRlt ? 8 * kEvaluationTokens : kEvaluationTokens;
+  return std::max(1.0, std::floor(most / static_cast<double>(config.data.sequence_length)));
 }
 
 /// Loop counts that the sweep at the end of a run reads out: every one up to 4 T, or 34 of them.
@@ -277,9 +316,47 @@ double sweep_read_outs(double last) { return std::min(last, 34.0); }
 
 }  // namespace
 
+namespace {
+
+/// A pass of an RLT over `rows` sequences without the head: encoder and memory at once, the decoder
+/// chunk by chunk.
+StepSeconds rlt_pass(const Config& config, const MachineSpeed& speed, double rows, double length,
+                     Passes passes) {
+  const auto& model = config.model;
+  const auto encoder = static_cast<double>(model.encoder_layers);
+  const auto decoder = static_cast<double>(model.decoder_layers);
+  const double chunk = model.feedback_interval == 0
+                           ? length
+                           : std::min(length, static_cast<double>(model.feedback_interval));
+  const double chunks = std::ceil(length / chunk);
+  Counter whole(config, speed, rows, length), part(config, speed, rows, chunk);
+  const auto times = [&](double n) { return Passes{n * passes.forward, n * passes.backward}; };
+  whole.block(times(encoder));
+  whole.once(passes);
+  if (decoder > 0) whole.memory(passes);
+  if (model.feedback_interval != 0) part.merge(times(chunks));
+  part.block(times(chunks * decoder));
+  part.cross(length, times(chunks * decoder));
+  whole.pack_weights(encoder + decoder, 1, passes.backward > 0);
+  auto seconds = whole.sum();
+  return seconds += part.sum();
+}
+
+}  // namespace
+
 StepSeconds step_seconds(const Config& config, std::int64_t vocab, std::int64_t micro_batch,
                          const MachineSpeed& speed, LoopCount loops) {
   const auto& model = config.model;
+  if (model.kind == ModelKind::kRlt) {
+    const auto rows = static_cast<double>(micro_batch);
+    const auto length = static_cast<double>(config.data.sequence_length);
+    auto seconds = rlt_pass(config, speed, rows, length, {});
+    Counter head(config, speed, rows, length);
+    head.head(static_cast<double>(vocab), rows * length, {});
+    seconds += head.sum();
+    seconds = static_cast<double>(config.train.batch) / rows * seconds;
+    return seconds += update(config, vocab, speed);
+  }
   const auto length = static_cast<double>(config.data.sequence_length);
   const auto rows = static_cast<double>(micro_batch);
   const auto outside = static_cast<double>(model.prelude_layers + model.coda_layers);
@@ -354,6 +431,12 @@ StepSeconds forward_seconds(const Config& config, std::int64_t vocab, std::int64
   const auto outside = static_cast<double>(model.prelude_layers + model.coda_layers);
   const auto core = static_cast<double>(model.core_layers);
   Counter counter(config, speed, static_cast<double>(rows), static_cast<double>(length));
+  if (model.kind == ModelKind::kRlt) {
+    counter.head(static_cast<double>(vocab), static_cast<double>(rows * read_outs), {1, 0});
+    auto seconds =
+        rlt_pass(config, speed, static_cast<double>(rows), static_cast<double>(length), {1, 0});
+    return seconds += counter.sum();
+  }
   counter.block({outside, 0});
   counter.block({core * loops, 0});
   counter.inject({loops, 0});
@@ -370,13 +453,16 @@ StepSeconds decode_seconds(const Config& config, std::int64_t vocab, double cont
   const auto counts = count_parameters(model, vocab);
   const auto once = static_cast<double>(counts.n_once_matrices);
   const auto core = static_cast<double>(counts.n_rec_matrices);
-  const auto outside_layers = static_cast<double>(model.prelude_layers + model.coda_layers);
-  const double layers = outside_layers + static_cast<double>(model.core_layers) * loops;
+  const bool rlt = model.kind == ModelKind::kRlt;
+  const auto outside_layers =
+      static_cast<double>(rlt ? model.encoder_layers : model.prelude_layers + model.coda_layers);
+  const double layers =
+      outside_layers + static_cast<double>(rlt ? model.decoder_layers : model.core_layers) * loops;
   const double head = static_cast<double>(vocab) * static_cast<double>(model.d_model);
   // All distinct weights compete for the caches, so all are read at the speed of their sum.
   const double distinct = once + core + head;
   const double per_value = operation_seconds(speed.vector_product, distinct, false) / distinct;
-  const double cached = layers * 2.0 * static_cast<double>(model.kv_heads * model.head_dim);
+  const double cached = kv_cache_bytes_per_token(model, loops) / 4.0;
 
   StepSeconds seconds;
   seconds.matmul = (once + loops * core) * per_value;

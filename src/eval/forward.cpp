@@ -18,7 +18,7 @@ ForwardResult write_forward(const StoredModel& stored, std::span<const std::int6
   const NoGrad guard;
   const auto length = static_cast<std::int64_t>(tokens.size());
   const auto ids = at::tensor(at::ArrayRef<std::int64_t>(tokens.data(), tokens.size()), at::kLong);
-  const LoopedPass pass(
+  const ModelPass pass(
       stored.model,
       {.tokens_BT = ids.view({1, length}), .documents_BT = {}, .state_seed = 0, .sample_keys = {}});
   std::vector<Tensor> states;

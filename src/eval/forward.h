@@ -14,8 +14,9 @@ struct ForwardResult {
 };
 
 /// Runs `tokens` through `loops` loops in fp32 and writes `logits` [T, V] and `states` [r + 1, T,
-/// D] (the state before the first loop and after each, before the coda) to a safetensors file.
-/// Throws input errors: no tokens, ids outside the vocabulary, fewer than one loop.
+/// D] (the state before the first loop and after each, before the coda) to a safetensors file; of
+/// an RLT, which has 1 loop, `states` [1, T, D] is s. Throws input errors: no tokens, ids outside
+/// the vocabulary, fewer than one loop.
 ForwardResult write_forward(const StoredModel& stored, std::span<const std::int64_t> tokens,
                             std::int64_t loops, const fs::path& out);
 

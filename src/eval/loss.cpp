@@ -14,6 +14,8 @@ namespace {
 // A pass holds logits of at most this many tokens × vocabulary (128 MiB), and of at most this many
 // tokens, beyond which larger products run no faster.
 constexpr std::int64_t kMaxLogits = std::int64_t{1} << 25, kMaxTokens = 4096;
+// An RLT multiplies as many rows at once as there are sequences, so it takes more of them.
+constexpr std::int64_t kMaxRecurrentTokens = 32768;
 
 // Training sequences are numbered from 0; random initial states of evaluation use other streams.
 constexpr std::uint64_t kEvaluationKeys = std::uint64_t{1} << 62;
@@ -49,11 +51,18 @@ LossAt finish(std::int64_t loops, const Sums& sums, std::int64_t tokens, std::in
 }  // namespace
 
 std::vector<std::int64_t> default_loops(const Config& config) {
+  if (config.model.kind == ModelKind::kRlt) return {1};
   const bool one_loop = config.loops.forward == 1 && config.loops.sampler == Sampler::kFixed;
   const bool plain =
       one_loop && config.model.injection == Injection::kNone && !config.model.loop_norm;
   if (plain || config.model.core_layers == 0) return {config.loops.forward};
   return depth_sweep_loops(config.loops.forward);
+}
+
+void refuse_loops_of_rlt(const Config& config, bool given) {
+  require(config.model.kind != ModelKind::kRlt || !given,
+          "--loops: an RLT has no loops to choose; leave it out (--feedback-interval changes how "
+          "often it feeds back)");
 }
 
 void check_loops(std::int64_t loops) {
@@ -71,12 +80,13 @@ LoopedInput make_input(const Batch& batch) {
 
 Tensor make_targets(const Batch& batch) { return token_tensor(batch.targets, 1).flatten(); }
 
-std::vector<LossAt> evaluate_loss(const LoopedLm& model, const ValidationSet& data,
+std::vector<LossAt> evaluate_loss(const Model& model, const ValidationSet& data,
                                   std::span<const std::int64_t> loops) {
   const NoGrad guard;
-  const auto logits_per_row = data.length() * model.config.vocab;
-  const auto rows =
-      std::max<std::int64_t>(1, std::min(kMaxLogits / logits_per_row, kMaxTokens / data.length()));
+  const auto& config = config_of(model);
+  const auto most = config.kind == ModelKind::kRlt ? kMaxRecurrentTokens : kMaxTokens;
+  const auto rows = std::max<std::int64_t>(
+      1, std::min(kMaxLogits / (data.length() * config.vocab), most / data.length()));
   std::vector<Sums> sums(loops.size());
   std::int64_t tokens = 0, bytes = 0;
   for (std::int64_t first = 0; first < data.windows(); first += rows) {
@@ -87,7 +97,7 @@ std::vector<LossAt> evaluate_loss(const LoopedLm& model, const ValidationSet& da
     for (std::int64_t r = 0; r < batch.rows; ++r)
       input.sample_keys.push_back(kEvaluationKeys + static_cast<std::uint64_t>(first + r));
     const auto targets_N = make_targets(batch);
-    const LoopedPass pass(model, input);
+    const ModelPass pass(model, input);
     pass.run({.loops = loops.back()}, [&](std::int64_t loop, const Tensor& state) {
       const auto at = std::find(loops.begin(), loops.end(), loop);
       if (at == loops.end()) return;

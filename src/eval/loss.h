@@ -7,7 +7,7 @@
 
 #include "config/config.h"
 #include "data/batches.h"
-#include "model/looped_lm.h"
+#include "model/model.h"
 
 namespace rondo {
 
@@ -21,8 +21,9 @@ struct LossAt {
 };
 
 /// Loss of `model` on `data` after each number of loops in `loops` (each ≥ 1, ascending): one pass
-/// up to the largest, read out on the way. Stops early, with nothing, when an interrupt is wished.
-std::vector<LossAt> evaluate_loss(const LoopedLm& model, const ValidationSet& data,
+/// up to the largest, read out on the way; for an RLT just 1. Stops early, with nothing, when an
+/// interrupt is wished.
+std::vector<LossAt> evaluate_loss(const Model& model, const ValidationSet& data,
                                   std::span<const std::int64_t> loops);
 
 /// The loop counts of a depth sweep: 1 … 4T one by one while that is at most 32 of them, else about
@@ -30,8 +31,11 @@ std::vector<LossAt> evaluate_loss(const LoopedLm& model, const ValidationSet& da
 std::vector<std::int64_t> depth_sweep_loops(std::int64_t trained_loops);
 
 /// The loop counts that a model is evaluated at unless told otherwise: a depth sweep when it loops,
-/// one loop when it is a plain transformer.
+/// one loop when it is a plain transformer or an RLT.
 std::vector<std::int64_t> default_loops(const Config& config);
+
+/// Throws an input error when loop counts are given on the command line for a model that has none.
+void refuse_loops_of_rlt(const Config& config, bool given);
 
 /// Throws an input error unless a loop count given on the command line can be run.
 void check_loops(std::int64_t loops);

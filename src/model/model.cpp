@@ -19,6 +19,10 @@ Model initial_model(const ModelConfig& config, std::uint64_t seed) {
   return model;
 }
 
+const ModelConfig& config_of(const Model& model) {
+  return std::visit([](const auto& held) -> const ModelConfig& { return held.config; }, model);
+}
+
 void set_form(Model& model, Form form) {
   std::visit([&](auto& held) { held.form = form; }, model);
 }

@@ -17,6 +17,9 @@ Model make_model(const ModelConfig& config);
 /// The same with initial values from `seed` (nn/init.h), ready to train.
 Model initial_model(const ModelConfig& config, std::uint64_t seed);
 
+/// The shape it was made with, and the interval in use.
+const ModelConfig& config_of(const Model& model);
+
 /// Sets which form of the operations the model uses.
 void set_form(Model& model, Form form);
 

@@ -33,11 +33,20 @@ Tensor decode(const PackedDecoderBlock& decoder, const Tensor& z_BTD, const Bloc
   const auto asked =
       norm_project(b_BTD, decoder.cross_norm, config.norm_eps, decoder.cross_q, context.form)
           .unflatten(-1, {config.heads, config.head_dim});
-  const auto known = before + z_BTD.size(1);
-  const auto read = cached_attention(
-      place(asked, decoder.cross_q_norm, context), memory.k_BHSK.narrow(2, 0, known),
-      memory.v_BHSK.narrow(2, 0, known), before, /*window=*/0, context.form);
+  const auto known = memory.first(before + z_BTD.size(1));
+  const auto read = cached_attention(place(asked, decoder.cross_q_norm, context), known.k_BHSK,
+                                     known.v_BHSK, before, /*window=*/0, context.form);
   return feed_forward(decoder.block, b_BTD + project(read, decoder.cross_o), context);
+}
+
+/// Tokens of each chunk of a stretch that begins at `position`.
+std::vector<std::int64_t> chunk_sizes(std::int64_t position, std::int64_t length,
+                                      std::int64_t interval) {
+  if (interval == 0) return {length};
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t done = 0; done < length; done += sizes.back())
+    sizes.push_back(std::min(interval - (position + done) % interval, length - done));
+  return sizes;
 }
 
 /// u of a chunk: e with the register merged in. `gate_of_e` is e's part of the gate.
@@ -84,14 +93,17 @@ Tensor run_core(const CoreWeights& weights, const CoreSetting& setting, const Te
     gate_of_e_BTD = project(e_BTD, weights.merge->gate_of_e) + weights.merge->bias;
   }
   const auto interval = weights.merge ? setting.interval : 0;
+  const auto sizes = chunk_sizes(state.position, length, interval);
+  // Split once: the gradient of a part taken by itself would be as large as the whole.
+  const auto e_parts = e_BTD.split_with_sizes(sizes, 1);
+  const auto gate_parts =
+      weights.merge ? gate_of_e_BTD.split_with_sizes(sizes, 1) : std::vector<Tensor>();
   std::vector<Tensor> chunks;
-  for (std::int64_t first = 0; first < length;) {
-    const auto rest = interval == 0 ? length : interval - state.position % interval;
-    const auto count = std::min(rest, length - first);
-    auto z_BTD = e_BTD.narrow(1, first, count);
+  for (std::size_t chunk = 0; chunk < sizes.size(); ++chunk) {
+    const auto count = sizes[chunk];
+    auto z_BTD = e_parts[chunk];
     if (weights.merge)
-      z_BTD = merged(*weights.merge, setting, z_BTD, gate_of_e_BTD.narrow(1, first, count),
-                     state.register_BD);
+      z_BTD = merged(*weights.merge, setting, z_BTD, gate_parts[chunk], state.register_BD);
     const BlockContext context{.config = setting.config,
                                .rotary = part_of(setting.rotary, state.position, count),
                                .allowed_BTT = {},
@@ -99,7 +111,6 @@ Tensor run_core(const CoreWeights& weights, const CoreSetting& setting, const Te
     for (std::size_t i = 0; i < weights.decoder.size(); ++i)
       z_BTD = decode(weights.decoder[i], z_BTD, context, memory, state.position, state.windows[i]);
     state.position += count;
-    first += count;
     if (interval != 0 && state.position % interval == 0)
       state.register_BD = z_BTD.select(1, count - 1);
     chunks.push_back(z_BTD);

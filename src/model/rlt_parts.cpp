@@ -1,6 +1,8 @@
 // Making and packing the parts.
 #include "model/rlt_parts.h"
 
+#include "tensor/gathering.h"
+
 namespace rondo {
 namespace {
 
@@ -103,6 +105,15 @@ PackedMerge PackedMerge::rebuilt(const std::vector<Tensor>& list, std::size_t& n
   return packed;
 }
 
+MemoryKv MemoryKv::first(std::int64_t count) const {
+  if (!k_gradient.defined())
+    return {k_BHSK.narrow(2, 0, count), v_BHSK.narrow(2, 0, count), {}, {}};
+  return {gathering_part(k_BHSK, 2, count, k_gradient),
+          gathering_part(v_BHSK, 2, count, v_gradient),
+          {},
+          {}};
+}
+
 MemoryKv memory_of(const Memory& memory, const Tensor& e_BTD, const BlockContext& context) {
   const auto& config = context.config;
   const auto m = rms_norm(e_BTD, memory.norm.weight.value, config.norm_eps, context.form);
@@ -112,7 +123,9 @@ MemoryKv memory_of(const Memory& memory, const Tensor& e_BTD, const BlockContext
   return {.k_BHSK = place(in_heads(memory.k), value_or_nothing(memory.k_norm), context)
                         .transpose(1, 2)
                         .contiguous(),
-          .v_BHSK = in_heads(memory.v).transpose(1, 2).contiguous()};
+          .v_BHSK = in_heads(memory.v).transpose(1, 2).contiguous(),
+          .k_gradient = {},
+          .v_gradient = {}};
 }
 
 }  // namespace rondo

@@ -120,6 +120,11 @@ PackedMerge pack(const Merge& merge);
 /// Keys and values of the memory [B, H, S, K].
 struct MemoryKv {
   Tensor k_BHSK, v_BHSK;
+  /// Where their gradients are added up, of the same shapes; undefined = autograd passes them on.
+  Tensor k_gradient, v_gradient;
+
+  /// What a token at position `count` − 1 sees.
+  [[nodiscard]] MemoryKv first(std::int64_t count) const;
 };
 
 /// What e_BTD adds to the memory, positions as in context.rotary.

@@ -22,21 +22,24 @@ struct CoreInput {
     CoreInput input = *this;
     std::size_t next = 0;
     input.e_BTD = list[next++];
-    if (memory.k_BHSK.defined()) input.memory = {list[next], list[next + 1]};
-    if (memory.k_BHSK.defined()) next += 2;
+    if (memory.k_BHSK.defined()) {
+      input.memory.k_BHSK = list[next++];
+      input.memory.v_BHSK = list[next++];
+    }
     input.weights = weights.rebuilt(list, next);
     return input;
   }
 };
 
-/// The memory as a segment sees it: up to its end, what came before it constant when it is cut.
-MemoryKv seen_from(const MemoryKv& memory, std::int64_t first, std::int64_t count, bool cut) {
+/// The memory as a segment sees it: what came before it constant when it is cut. The core itself
+/// looks no further than its token.
+MemoryKv seen_from(const MemoryKv& memory, std::int64_t first, bool cut) {
+  if (!memory.k_BHSK.defined() || !cut || first == 0) return memory;
   const auto part = [&](const Tensor& x_BHSK) {
-    if (!x_BHSK.defined()) return Tensor();
-    if (!cut || first == 0) return x_BHSK.narrow(2, 0, first + count);
-    return at::cat({x_BHSK.narrow(2, 0, first).detach(), x_BHSK.narrow(2, first, count)}, 2);
+    const auto rest = x_BHSK.size(2) - first;
+    return at::cat({x_BHSK.narrow(2, 0, first).detach(), x_BHSK.narrow(2, first, rest)}, 2);
   };
-  return {part(memory.k_BHSK), part(memory.v_BHSK)};
+  return {part(memory.k_BHSK), part(memory.v_BHSK), {}, {}};
 }
 
 /// Runs the segments one after the other and gives the loss of each to `use`.
@@ -48,7 +51,7 @@ void run_segments(const CoreInput& input, const CoreSetting& setting, const Trun
     const auto count = std::min(truncation.tokens, length - first);
     state.cut(truncation.state, truncation.kv);
     const auto states = run_core(input.weights, setting, input.e_BTD.narrow(1, first, count),
-                                 seen_from(input.memory, first, count, truncation.memory), state);
+                                 seen_from(input.memory, first, truncation.memory), state);
     use(loss(states, first));
   }
 }
@@ -68,31 +71,37 @@ Truncation truncation_of(const TrainConfig& train) {
 
 double back_propagate(const RltPass& pass, const Truncation& truncation, const StateLoss& loss) {
   const auto length = pass.e_BTD().size(1);
-  if (truncation.tokens == 0 || truncation.tokens >= length) {
-    const auto whole = loss(pass.run(), 0);
-    back_propagate(whole);
-    return whole.item<double>();
-  }
   const CoreInput input{pass.weights(), pass.e_BTD(), pass.memory()};
-  if (!truncation.state || !truncation.kv) {
+  auto parts = truncation;
+  if (parts.tokens == 0 || parts.tokens >= length) parts = {.tokens = length};
+  if (!parts.state || !parts.kv) {
     Tensor sum;
-    run_segments(input, pass.setting(), truncation, loss,
+    run_segments(input, pass.setting(), parts, loss,
                  [&](const Tensor& part) { sum = sum.defined() ? sum + part : part; });
     back_propagate(sum);
     return sum.item<double>();
   }
   // Leaves in place of what the core reads hold the gradients of all segments until they are
-  // passed on.
+  // passed on; those of the memory are added up outside of autograd.
   const auto sources = input.tensors();
   std::vector<Tensor> leaves, gathered;
   for (const auto& source : sources)
     leaves.push_back(source.detach().requires_grad_(source.requires_grad()));
+  auto separate = input.rebuilt(leaves);
+  if (separate.memory.k_BHSK.defined() && !parts.memory) {
+    separate.memory.k_gradient = at::zeros_like(separate.memory.k_BHSK);
+    separate.memory.v_gradient = at::zeros_like(separate.memory.v_BHSK);
+  }
   double sum = 0;
-  run_segments(input.rebuilt(leaves), pass.setting(), truncation, loss, [&](const Tensor& part) {
+  run_segments(separate, pass.setting(), parts, loss, [&](const Tensor& part) {
     back_propagate(part);
     sum += part.item<double>();
   });
   for (const auto& leaf : leaves) gathered.push_back(leaf.grad());
+  if (separate.memory.k_gradient.defined()) {
+    gathered[1] = separate.memory.k_gradient;
+    gathered[2] = separate.memory.v_gradient;
+  }
   back_propagate(sources, gathered);
   return sum;
 }

@@ -50,7 +50,7 @@ void check_split(const Model& model, const TensorFile& file, const std::string& 
   const auto config = file.metadata.find(kConfigKey);
   if (config == file.metadata.end()) return;
   const auto theirs = split_text(parse_recipe(config->second, source + " (rondo.config)").model);
-  const auto ours = std::visit([](const auto& held) { return split_text(held.config); }, model);
+  const auto ours = split_text(config_of(model));
   require(theirs == ours, "{}: holds {}, and this is {}; use weights of the same split", source,
           theirs, ours);
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "config/kinds.h"
 #include "config/recipe.h"
 #include "record/config_lines.h"
 #include "record/run_folder.h"
@@ -53,10 +54,7 @@ void fill_summary(RunRecord& run) {
     set_if_unknown(summary.accuracy, last.accuracy);
   }
   if (run.config) {
-    const auto& model = run.config->model;
-    const std::int64_t depth =
-        model.prelude_layers + model.core_layers * run.config->loops.forward + model.coda_layers;
-    set_if_unknown(summary.effective_depth, static_cast<double>(depth));
+    set_if_unknown(summary.effective_depth, static_cast<double>(effective_depth(*run.config)));
     if (summary.seed.empty()) summary.seed = std::to_string(run.config->seed);
   }
   for (const auto& [key, value] : config_lines(run.config_text))

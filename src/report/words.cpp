@@ -35,17 +35,23 @@ std::string model_words(const RunRecord& run) {
     const bool plain = run.config->loops.forward == 1 &&
                        run.config->loops.sampler == Sampler::kFixed &&
                        run.config->model.injection == Injection::kNone;
-    text = plain ? "a transformer" : "a looped transformer";
+    text = run.config->model.kind == ModelKind::kRlt ? "a recurrent looped transformer"
+           : plain                                   ? "a transformer"
+                                                     : "a looped transformer";
   }
   if (std::isfinite(summary.parameters.total))
     text += fmt::format(" of {} parameters", si(summary.parameters.total));
   if (std::isfinite(summary.effective_depth)) {
     text += fmt::format(", {} layers deep", summary.effective_depth);
-    if (run.config)
+    if (run.config && run.config->model.kind == ModelKind::kRlt) {
+      text += fmt::format(" ({}\u00a0+\u00a0{})", run.config->model.encoder_layers,
+                          run.config->model.decoder_layers);
+    } else if (run.config) {
       // No-break spaces keep the sum on one line.
       text += fmt::format(" ({}\u00a0+\u00a0{}\u00a0×\u00a0{}\u00a0+\u00a0{})",
                           run.config->model.prelude_layers, run.config->model.core_layers,
                           run.config->loops.forward, run.config->model.coda_layers);
+    }
   }
   return text;
 }

@@ -71,9 +71,9 @@ Config settled(const Config& config) { return settle(config, open_tokenizer("byt
 BenchSubject::BenchSubject(const BenchCase& one)
     : config_(settled(one.config)),
       data_(random_data(config_)),
-      model_(initial_looped_lm(config_.model, config_.seed)),
+      model_(initial_model(config_.model, config_.seed)),
       optimizer_(named_parameters(model_), config_.train) {
-  model_.form = form_of(config_.engine);
+  set_form(model_, form_of(config_.engine));
 }
 
 void BenchSubject::activate() const {

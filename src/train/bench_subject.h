@@ -2,7 +2,7 @@
 #pragma once
 
 #include "data/batches.h"
-#include "model/looped_lm.h"
+#include "model/model.h"
 #include "train/bench_cases.h"
 #include "train/optimizer.h"
 
@@ -38,7 +38,7 @@ class BenchSubject {
 
   Config config_;
   TrainingSet data_;
-  LoopedLm model_;
+  Model model_;
   AdamW optimizer_;
   std::int64_t step_ = 0;
 };

@@ -32,7 +32,7 @@ void check_manifest(const Manifest& manifest, const fs::path& checkpoint) {
 
 }  // namespace
 
-void save_checkpoint(const fs::path& folder, const Config& config, const LoopedLm& model,
+void save_checkpoint(const fs::path& folder, const Config& config, const Model& model,
                      const AdamW& optimizer, Manifest manifest) {
   const fs::path path = folder / checkpoint_name(manifest.step);
   const fs::path temporary = path.string() + ".tmp";
@@ -53,7 +53,7 @@ void save_checkpoint(const fs::path& folder, const Config& config, const LoopedL
   }
 }
 
-Manifest load_checkpoint(const fs::path& checkpoint, const Config& config, LoopedLm& model,
+Manifest load_checkpoint(const fs::path& checkpoint, const Config& config, Model& model,
                          AdamW& optimizer) {
   auto manifest = verify_checkpoint(checkpoint);
   check_manifest(manifest, checkpoint);

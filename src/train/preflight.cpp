@@ -26,6 +26,30 @@ constexpr double kExpectedShare = 0.7;
 // The process before the first tensor: libraries and their tables.
 constexpr double kProcessBytes = 175e6;
 
+/// Layers and loops of a looped model.
+std::string loops_text(const Config& config) {
+  const auto& loops = config.loops;
+  return fmt::format("{} + {} x {} + {} layers, d {}; {} loops ({}), {} back-propagated",
+                     config.model.prelude_layers, config.model.core_layers, loops.forward,
+                     config.model.coda_layers, config.model.d_model, loops.forward,
+                     word(loops.sampler),
+                     loops.backward == 0 ? "all" : fmt::format("at most {}", loops.backward));
+}
+
+/// Layers, feedback and truncation of an RLT.
+std::string rlt_text(const Config& config) {
+  const auto& model = config.model;
+  const auto interval = model.feedback_interval;
+  return fmt::format("{} encoder + {} decoder layers, d {}; feedback {}, {} back-propagated",
+                     model.encoder_layers, model.decoder_layers, model.d_model,
+                     interval == 0   ? "none"
+                     : interval == 1 ? "at every token"
+                                     : fmt::format("every {} tokens", interval),
+                     config.train.bptt_tokens == 0
+                         ? "all tokens"
+                         : fmt::format("{} tokens", config.train.bptt_tokens));
+}
+
 }  // namespace
 
 Preflight preflight(const Config& config, double training_tokens, double roof_gflops) {
@@ -76,13 +100,9 @@ MachineSpeed measured_machine_speed(std::int64_t threads, bool anew) {
 }
 
 std::string preflight_text(const Config& config, const Preflight& facts) {
-  const auto& loops = config.loops;
-  std::string text = fmt::format(
-      "{} parameters, {} + {} x {} + {} layers, d {}; {} loops ({}), {} back-propagated\n",
-      si(static_cast<double>(facts.parameters)), config.model.prelude_layers,
-      config.model.core_layers, loops.forward, config.model.coda_layers, config.model.d_model,
-      loops.forward, word(loops.sampler),
-      loops.backward == 0 ? "all" : fmt::format("at most {}", loops.backward));
+  std::string text =
+      fmt::format("{} parameters, {}\n", si(static_cast<double>(facts.parameters)),
+                  config.model.kind == ModelKind::kRlt ? rlt_text(config) : loops_text(config));
   text += fmt::format(
       "{} tokens in {} steps ({:.1f} per non-embedding parameter, {:.2f} epochs), {} FLOPs\n",
       si(facts.tokens), config.train.steps, facts.tokens_per_parameter, facts.epochs,

@@ -37,11 +37,26 @@ std::int64_t divisor_of_at_most(std::int64_t batch, std::int64_t most) {
   return micro;
 }
 
-/// Micro-batches worth a try, from small to large.
+/// Tokens of a sequence that go through a product together: of a recurrent model those of a chunk.
+std::int64_t tokens_at_once(const Config& config) {
+  const auto& model = config.model;
+  const bool chunks = model.kind == ModelKind::kRlt && model.feedback_interval > 0;
+  return chunks ? std::min(model.feedback_interval, config.data.sequence_length)
+                : config.data.sequence_length;
+}
+
+/// Micro-batches worth a try, from small to large. A recurrent model's products have few rows of
+/// each sequence, so it takes as many sequences as give enough.
 std::vector<std::int64_t> candidates(const Config& config, std::int64_t fits) {
+  const auto length = config.data.sequence_length;
+  if (config.model.kind == ModelKind::kRlt) {
+    constexpr std::int64_t kEnoughRows = 512;
+    const auto enough = std::max(kEnoughTokens / length, kEnoughRows / tokens_at_once(config));
+    return {divisor_of_at_most(config.train.batch, std::min(fits, enough))};
+  }
   std::vector<std::int64_t> list;
   for (auto tokens = kEnoughTokens; tokens >= kFewTokens; tokens /= 2) {
-    const auto most = std::max<std::int64_t>(1, tokens / config.data.sequence_length);
+    const auto most = std::max<std::int64_t>(1, tokens / length);
     const auto micro = divisor_of_at_most(config.train.batch, std::min(most, fits));
     if (list.empty() || list.back() != micro) list.push_back(micro);
   }
@@ -111,7 +126,7 @@ GemmChoice quickest_gemm_for(const Config& config) {
   constexpr std::int64_t kRows = 1024;
   const auto sequences =
       config.train.micro_batch == 0 ? config.train.batch : config.train.micro_batch;
-  const auto rows = std::min(std::min(sequences, kRows) * config.data.sequence_length, kRows);
+  const auto rows = std::min(std::min(sequences, kRows) * tokens_at_once(config), kRows);
   const auto question = fmt::format("gemm: {}, {} rows", shape_of(config), rows);
   if (const auto kept = kept_choice(question)) {
     if (*kept == word(GemmChoice::kOnednn)) return GemmChoice::kOnednn;

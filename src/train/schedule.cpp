@@ -32,4 +32,12 @@ double learning_rate_at(const TrainConfig& train, std::int64_t step) {
   return peak;
 }
 
+std::int64_t feedback_interval_at(const Config& config, std::int64_t step) {
+  const auto& intervals = config.train.feedback_schedule;
+  if (intervals.empty()) return config.model.feedback_interval;
+  const auto parts = static_cast<std::int64_t>(intervals.size());
+  const auto part = std::min(parts - 1, (step - 1) * parts / config.train.steps);
+  return intervals[static_cast<std::size_t>(part)];
+}
+
 }  // namespace rondo

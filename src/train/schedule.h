@@ -15,4 +15,8 @@ namespace rondo {
 ///   constant  constant
 double learning_rate_at(const TrainConfig& train, std::int64_t step);
 
+/// The RLT's feedback interval in step `step` (from 1): train.feedback_schedule in equal parts of
+/// train.steps, or the model's own.
+std::int64_t feedback_interval_at(const Config& config, std::int64_t step);
+
 }  // namespace rondo

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "eval/loss.h"
+#include "model/rlt_training.h"
 #include "tensor/profile.h"
 #include "train/precision.h"
 #include "train/schedule.h"
@@ -18,6 +19,29 @@ double rms(const Tensor& state) {
 Batch read_batch(const TrainingSet& data, std::uint64_t first, std::int64_t rows) {
   const ProfileScope scope(Part::kData);
   return data.batch(first, rows);
+}
+
+/// Tokens that the loss of a step is the mean over.
+double tokens_of_step(const Config& config, const Batch& batch) {
+  return static_cast<double>(config.train.batch) * static_cast<double>(batch.length);
+}
+
+/// accumulate() for an RLT, segment by segment.
+double accumulate_rlt(const Config& config, const Batch& batch, std::int64_t step, const Rlt& model,
+                      std::vector<double>* state_norms) {
+  const auto targets_BT = make_targets(batch).view({batch.rows, batch.length});
+  const double tokens = tokens_of_step(config, batch);
+  double squares = 0, values = 0;
+  const RltPass pass(model, make_input(batch).tokens_BT, feedback_interval_at(config, step));
+  const auto loss = [&](const Tensor& state_BSD, std::int64_t first) {
+    squares += std::pow(state_BSD.detach().norm().item<double>(), 2);
+    values += static_cast<double>(state_BSD.numel());
+    const auto targets_BS = targets_BT.narrow(1, first, state_BSD.size(1));
+    return summed_loss_of(model, state_BSD, targets_BS.flatten()) / tokens;
+  };
+  const double mean = back_propagate(pass, truncation_of(config.train), loss);
+  if (state_norms != nullptr) state_norms->push_back(std::sqrt(squares / values));
+  return mean * tokens;
 }
 
 /// Forward and backward pass of some rows; adds to the gradients, returns the summed loss.
@@ -35,15 +59,14 @@ double accumulate(const Config& config, const Batch& batch, std::uint64_t first_
     };
   const auto state = pass.run(plan, observe);
   const auto nats = pass.summed_loss(state, make_targets(batch));
-  const double tokens = static_cast<double>(config.train.batch) * static_cast<double>(batch.length);
-  back_propagate(nats / tokens);
+  back_propagate(nats / tokens_of_step(config, batch));
   return nats.item<double>();
 }
 
 }  // namespace
 
-StepResult run_step(const Config& config, const TrainingSet& data, LoopedLm& model,
-                    AdamW& optimizer, std::int64_t step) {
+StepResult run_step(const Config& config, const TrainingSet& data, Model& model, AdamW& optimizer,
+                    std::int64_t step) {
   const auto& train = config.train;
   StepResult result;
   result.loops = draw_loops(config.loops, config.seed, step);
@@ -56,7 +79,16 @@ StepResult run_step(const Config& config, const TrainingSet& data, LoopedLm& mod
   for (std::int64_t row = 0; row < train.batch; row += train.micro_batch) {
     const auto first = static_cast<std::uint64_t>((step - 1) * train.batch + row);
     const auto batch = read_batch(data, first, train.micro_batch);
-    nats += accumulate(config, batch, first, model, plan, row == 0 ? &result.state_norms : nullptr);
+    auto* norms = row == 0 ? &result.state_norms : nullptr;
+    nats += std::visit(
+        [&](const auto& held) {
+          if constexpr (std::is_same_v<decltype(held), const Rlt&>) {
+            return accumulate_rlt(config, batch, step, held, norms);
+          } else {
+            return accumulate(config, batch, first, held, plan, norms);
+          }
+        },
+        model);
   }
   result.loss_nats = nats / (static_cast<double>(train.batch) * static_cast<double>(data.length()));
   result.gradient_norm = optimizer.clip_gradients();

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "data/batches.h"
-#include "model/looped_lm.h"
+#include "model/model.h"
 #include "train/optimizer.h"
 #include "train/recurrence_sampler.h"
 
@@ -16,14 +16,15 @@ struct StepResult {
   double loss_nats = 0;      ///< mean over the batch's tokens, before the step
   double gradient_norm = 0;  ///< before clipping
   double learning_rate = 0;
-  std::vector<double> state_norms;  ///< RMS of the state after each loop, first micro-batch
+  std::vector<double> state_norms;  ///< RMS of the state after each loop, first micro-batch; of an
+                                    ///< RLT one, over all positions
   /// Whether loss and gradient are finite; if not, the weights have not been moved.
   bool finite = true;
 };
 
 /// Runs step `step` (from 1) of the recipe. All it depends on besides the weights and moments is
 /// (config, step).
-StepResult run_step(const Config& config, const TrainingSet& data, LoopedLm& model,
-                    AdamW& optimizer, std::int64_t step);
+StepResult run_step(const Config& config, const TrainingSet& data, Model& model, AdamW& optimizer,
+                    std::int64_t step);
 
 }  // namespace rondo

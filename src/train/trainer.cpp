@@ -26,6 +26,7 @@
 #include "tensor/roof.h"
 #include "train/checkpoint.h"
 #include "train/preflight.h"
+#include "train/schedule.h"
 #include "train/settle.h"
 #include "train/start.h"
 #include "train/step.h"
@@ -84,7 +85,7 @@ class Run {
   Dataset data_;
   Config config_;
   ValidationSet validation_;
-  LoopedLm model_;
+  Model model_;
   std::optional<AdamW> optimizer_;
   std::optional<RunWriter> writer_;
   Progress progress_;
@@ -112,8 +113,8 @@ Run::Run(const Config& recipe, const TrainOptions& options)
   counts_ = count_parameters(config_.model, config_.model.vocab);
   refuse_if_too_large(plan(), options_.out);
 
-  model_ = initial_looped_lm(config_.model, config_.seed);
-  model_.form = form_of(config_.engine);
+  model_ = initial_model(config_.model, config_.seed);
+  set_form(model_, form_of(config_.engine));
   if (options_.init) {
     const auto file = find_weights(*options_.init);
     check_weights(file);
@@ -295,16 +296,19 @@ void Run::append_step(const StepResult& result, double seconds) {
   constexpr std::size_t kRemembered = 200;
   step_times_.push_back(seconds);
   if (step_times_.size() > kRemembered) step_times_.pop_front();
-  writer_->append({{"step", step_},
-                   {"tokens", tokens()},
-                   {"flops", flops_},
-                   {"loops", result.loops.forward},
-                   {"backward_loops", result.loops.backward},
-                   {"train_loss_nats", result.loss_nats},
-                   {"learning_rate", result.learning_rate},
-                   {"gradient_norm", result.gradient_norm},
-                   {"step_time_s", seconds},
-                   {"state_norms", result.state_norms}});
+  Json event = {{"step", step_},
+                {"tokens", tokens()},
+                {"flops", flops_},
+                {"loops", result.loops.forward},
+                {"backward_loops", result.loops.backward},
+                {"train_loss_nats", result.loss_nats},
+                {"learning_rate", result.learning_rate},
+                {"gradient_norm", result.gradient_norm},
+                {"step_time_s", seconds},
+                {"state_norms", result.state_norms}};
+  if (config_.model.kind == ModelKind::kRlt)
+    event["feedback_interval"] = feedback_interval_at(config_, step_);
+  writer_->append(event);
 }
 
 void Run::show(const StepResult& result, double seconds) {

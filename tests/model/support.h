@@ -2,7 +2,7 @@
 #pragma once
 
 #include "config/recipe.h"
-#include "model/looped_lm.h"
+#include "model/model.h"
 #include "tests/reference/compare.h"
 
 namespace rondo::testing_models {
@@ -15,9 +15,9 @@ inline Config tiny_config(const Overrides& extra = {}) {
   return parse_recipe("", "tiny", set);
 }
 
-/// A model whose every weight is of a size that matters (the usual start would hide the loops).
-inline LoopedLm tiny_model(const ModelConfig& config, at::ScalarType type = at::kDouble) {
-  auto model = make_looped_lm(config);
+/// Values whose every weight is of a size that matters (the usual start would hide the loops).
+template <typename AnyModel>
+void fill_with_values(AnyModel& model, at::ScalarType type) {
   double phase = 0.3;
   visit_parameters(model, [&](const std::string&, Parameter& parameter) {
     phase += 0.7;
@@ -27,6 +27,27 @@ inline LoopedLm tiny_model(const ModelConfig& config, at::ScalarType type = at::
     if (parameter.role == Role::kInjectScale) value = value + parameter.start;
     parameter.value = value.to(type).detach().requires_grad_(true);
   });
+}
+
+inline LoopedLm tiny_model(const ModelConfig& config, at::ScalarType type = at::kDouble) {
+  auto model = make_looped_lm(config);
+  fill_with_values(model, type);
+  return model;
+}
+
+/// A recipe of a tiny RLT; `extra` adds or replaces keys.
+inline Config tiny_rlt_config(const Overrides& extra = {}) {
+  Overrides set = {"model.kind=rlt",         "model.d_model=12",       "model.heads=3",
+                   "model.kv_heads=1",       "model.d_ff=20",          "model.vocab=17",
+                   "model.encoder_layers=1", "model.decoder_layers=2", "model.window=3",
+                   "model.merge_scale=0.7",  "data.sequence_length=7"};
+  set.insert(set.end(), extra.begin(), extra.end());
+  return parse_recipe("", "tiny", set);
+}
+
+inline Rlt tiny_rlt(const Overrides& extra = {}, at::ScalarType type = at::kDouble) {
+  auto model = make_rlt(tiny_rlt_config(extra).model);
+  fill_with_values(model, type);
   return model;
 }
 
@@ -42,15 +63,22 @@ inline Tensor loss_of(const LoopedLm& model, const LoopedInput& input, const Loo
 }
 
 /// Gradients by name; zeros where none arrived.
-inline std::map<std::string, Tensor> gradients_of(LoopedLm& model, const Tensor& loss) {
+template <typename AnyModel>
+std::map<std::string, Tensor> gradients_after(AnyModel& model,
+                                              const std::function<void()>& backward) {
   visit_parameters(model, [](const std::string&, Parameter& p) { p.value.mutable_grad().reset(); });
-  back_propagate(loss);
+  backward();
   std::map<std::string, Tensor> found;
   visit_parameters(model, [&](const std::string& name, Parameter& p) {
     found[name] =
         p.value.grad().defined() ? p.value.grad().clone() : at::zeros_like(p.value.detach());
   });
   return found;
+}
+
+template <typename AnyModel>
+std::map<std::string, Tensor> gradients_of(AnyModel& model, const Tensor& loss) {
+  return gradients_after(model, [&] { back_propagate(loss); });
 }
 
 }  // namespace rondo::testing_models

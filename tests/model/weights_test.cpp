@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "base/error.h"
 #include "tests/model/support.h"
 
@@ -24,15 +26,15 @@ TEST(Weights, RoundTripWithConfigAndAliases) {
   const auto path = fs::temp_directory_path() / ("rondo-weights-" + std::to_string(::getpid()));
   for (const bool tied : {false, true}) {
     const auto config = tiny_config({fmt::format("model.tied_head={}", tied)});
-    const auto model = initial_looped_lm(config.model, 3);
+    const auto model = initial_model(config.model, 3);
     write_safetensors(path, weights_file(model, config));
     const auto file = read_safetensors(path);
     EXPECT_EQ(file.tensors.contains("head.weight"), !tied);
     EXPECT_EQ(file.metadata.at("rondo.aliases"), tied ? R"({"head.weight":"embed.weight"})" : "{}");
     auto stored = read_model(path);
     EXPECT_EQ(to_toml(stored.config), to_toml(config));
-    EXPECT_EQ(stored.model.head.has_value(), !tied);
-    const LoopedPass before(model, tiny_input()), after(stored.model, tiny_input());
+    EXPECT_EQ(std::get<LoopedLm>(stored.model).head.has_value(), !tied);
+    const ModelPass before(model, tiny_input()), after(stored.model, tiny_input());
     EXPECT_TRUE(
         before.logits(before.run({.loops = 2})).equal(after.logits(after.run({.loops = 2}))));
   }
@@ -41,9 +43,9 @@ TEST(Weights, RoundTripWithConfigAndAliases) {
 
 TEST(Weights, RefusesWhatDoesNotFit) {
   const auto config = tiny_config();
-  const auto good = weights_file(initial_looped_lm(config.model, 3), config);
+  const auto good = weights_file(initial_model(config.model, 3), config);
   const auto load = [&](const TensorFile& file) {
-    auto model = make_looped_lm(config.model);
+    auto model = make_model(config.model);
     return error_of([&] { load_weights(model, file, "w"); });
   };
   EXPECT_EQ(load(good), "no error");
@@ -59,6 +61,79 @@ TEST(Weights, RefusesWhatDoesNotFit) {
   file = good;
   file.tensors["final_norm.weight"] = at::zeros({12}, at::kLong);
   EXPECT_EQ(load(file), "w: tensor final_norm.weight does not hold floating-point numbers");
+}
+
+TEST(Weights, OfAnRltRoundTrip) {
+  const auto path = fs::temp_directory_path() / ("rondo-rlt-" + std::to_string(::getpid()));
+  for (const Overrides& extra : {Overrides{},
+                                 {"model.qk_norm=gain", "model.tied_head=true"},
+                                 {"model.share_blocks=true", "model.encoder_layers=2"},
+                                 {"model.decoder_layers=0"},
+                                 {"model.feedback_interval=0"}}) {
+    const auto config = tiny_rlt_config(extra);
+    const auto model = initial_model(config.model, 3);
+    write_safetensors(path, weights_file(model, config));
+    const auto stored = read_model(path);
+    EXPECT_EQ(to_toml(stored.config), to_toml(config));
+    const ModelPass before(model, tiny_input()), after(stored.model, tiny_input());
+    EXPECT_TRUE(before.logits(before.run({})).equal(after.logits(after.run({}))));
+  }
+  fs::remove(path);
+}
+
+TEST(Weights, SharedBlocksAreStoredOnceUnderTwoNames) {
+  const auto config =
+      tiny_rlt_config({"model.share_blocks=true", "model.encoder_layers=2", "model.qk_norm=gain"});
+  const auto file = weights_file(initial_model(config.model, 3), config);
+  const auto aliases = nlohmann::json::parse(file.metadata.at("rondo.aliases"));
+  EXPECT_EQ(aliases.size(), 14U);
+  EXPECT_EQ(aliases["decoder.1.mlp.down.weight"], "encoder.1.mlp.down.weight");
+  for (const auto& [alias, stored] : aliases.items()) {
+    EXPECT_FALSE(file.tensors.contains(alias)) << alias;
+    EXPECT_TRUE(file.tensors.contains(stored.get<std::string>())) << alias;
+  }
+  for (const char* own : {"attn_norm", "attn.q_norm", "attn.k_norm", "cross.q", "cross.q_norm",
+                          "cross.o", "cross_norm", "mlp_norm"})
+    EXPECT_TRUE(file.tensors.contains(fmt::format("decoder.1.{}.weight", own))) << own;
+}
+
+TEST(Weights, OfAnotherSplitAreRefused) {
+  const auto config = tiny_rlt_config();
+  const auto file = weights_file(initial_model(config.model, 3), config);
+  const auto load = [&](const ModelConfig& other) {
+    auto model = make_model(other);
+    return error_of([&] { load_weights(model, file, "w"); });
+  };
+  EXPECT_EQ(load(config.model), "no error");
+  EXPECT_EQ(
+      load(tiny_rlt_config({"model.encoder_layers=2", "model.decoder_layers=1"}).model),
+      "w: holds an RLT of 1 encoder and 2 decoder layers, and this is an RLT of 2 encoder and "
+      "1 decoder layers; use weights of the same split");
+  EXPECT_EQ(
+      load(tiny_config().model),
+      "w: holds an RLT of 1 encoder and 2 decoder layers, and this is a looped model of 1 + 2 "
+      "+ 1 layers; use weights of the same split");
+  EXPECT_EQ(load(tiny_rlt_config({"model.feedback_interval=0"}).model),
+            "w: tensor merge.gate.bias is not part of the model of its config");
+}
+
+TEST(Weights, AnIntervalMayChangeButNotComeOrGo) {
+  auto model = make_model(tiny_rlt_config({"model.feedback_interval=4"}).model);
+  auto parallel = make_model(tiny_rlt_config({"model.feedback_interval=0"}).model);
+  auto looped = make_model(tiny_config().model);
+  const auto change = [](Model& any, std::int64_t interval) {
+    return error_of([&] { set_feedback_interval(any, interval, "--feedback-interval"); });
+  };
+  EXPECT_EQ(change(model, 1), "no error");
+  EXPECT_EQ(config_of(model).feedback_interval, 1);
+  EXPECT_EQ(change(model, 0),
+            "--feedback-interval 0: the model was trained with interval 1, and its merge cannot be "
+            "left out; expected 1 or more");
+  EXPECT_EQ(change(parallel, 4),
+            "--feedback-interval 4: the model was trained with interval 0, without feedback, and "
+            "has no weights for any; expected 0");
+  EXPECT_EQ(change(looped, 1),
+            "--feedback-interval 1: this model is looped and feeds nothing back; leave it out");
 }
 
 TEST(Weights, TiedHeadIsOneStorage) {
