@@ -1,9 +1,11 @@
 """Writes the golden files beside it: inputs and results of the reference for the C++ tests.
 
-  generate.py                  the model files, one per case of cases.py
+  generate.py                  the model files, one per case of cases.py and rlt_cases.py
   generate.py --optimizer      optimizer.safetensors
   generate.py --check          writes nothing, fails where a file would change
   generate.py --cross-check    holds the reference against the transformers library
+  generate.py --rlt-check      holds the recurrent looped transformer against other formulations
+  generate.py --rlt-cross-check  and against the rlt-pytorch library
 """
 
 import argparse
@@ -18,10 +20,14 @@ from pathlib import Path
 import numpy as np
 import torch
 
+import rlt_cases
+import rlt_reference
 from cases import CASES
 from reference import run, weight_shapes
 
 HERE = Path(__file__).parent
+SHAPES = {"looped": weight_shapes, "rlt": rlt_reference.weight_shapes}
+ZERO = 1e-9  # every true gradient has entries of 1e-4 and more
 TYPES = {np.dtype(np.int64): "I64", np.dtype(np.float32): "F32"}
 
 
@@ -70,6 +76,8 @@ def draw(case_name, name, shape, embed_std):
         values = rng.normal(0, embed_std, shape)
     elif name in ("inject.a", "inject.b"):
         values = rng.uniform(0.3, 0.9, shape) * rng.choice([-1, 1], shape)
+    elif name in ("merge.initial", "merge.gate.bias"):
+        values = rng.normal(0, 0.8, shape)
     else:
         values = rng.normal(0, 0.8 / math.sqrt(shape[-1]), shape)
     stored = values.astype(np.float32)  # what the file holds is what the reference computes with
@@ -79,7 +87,7 @@ def draw(case_name, name, shape, embed_std):
 def draw_case(name, case):
     config = case.config()
     w = {n: draw(name, n, shape, case.embed_std)
-         for n, shape in weight_shapes(config["model"]).items()}
+         for n, shape in SHAPES[config["model"]["kind"]](config["model"]).items()}
     size = (case.batch, case.sequence + 1)
     tokens = torch.tensor(stream(name, "tokens").integers(0, config["model"]["vocab"], size))
     return config, w, tokens
@@ -96,6 +104,46 @@ def model_file(name, case):
     tensors = {n: t.detach().numpy().astype(np.float32) for n, t in results.items()}
     tensors["tokens"] = tokens.numpy()
     return safetensors(tensors, {"case": case.text, "rondo.config": toml(config)})
+
+
+def masked_targets(tokens, supervised):
+    targets = tokens[:, 1:].clone()
+    for example, positions in enumerate(supervised):
+        targets[example, [t for t in range(targets.shape[1]) if t not in positions]] = -1
+    return targets
+
+
+def rlt_results(name, case, dtype=torch.float64):
+    """Everything in a file of the recurrent looped transformer, computed in dtype."""
+    config, w, tokens = draw_case(f"rlt/{name}", case)
+    w = {n: p.detach().to(dtype).requires_grad_() for n, p in w.items()}
+    targets = masked_targets(tokens, case.supervised)
+    logits, states = rlt_reference.forward(tokens[:, :-1], w, config)
+    losses = dict(zip(("", "example_"), rlt_reference.losses(logits, targets)))
+    if not case.supervised:
+        del losses["example_"]
+    results = {"tokens": tokens, "logits": logits, "states": states}
+    results |= {f"weight.{n}": p for n, p in w.items()}
+    if case.supervised:
+        results["targets"] = targets
+    for prefix, loss in losses.items():
+        results[f"{prefix}loss"] = loss.reshape(1)
+        gradients = torch.autograd.grad(loss, list(w.values()), retain_graph=True,
+                                        allow_unused=True, materialize_grads=True)
+        # What is zero but for rounding, as of keys in a window of one, has no relative error.
+        results |= {f"{prefix}grad.{n}": g if g.abs().max() > ZERO else torch.zeros_like(g)
+                    for n, g in zip(w, gradients)}
+    return config, {n: t.detach() for n, t in results.items()}
+
+
+def rlt_file(name, case):
+    config, results = rlt_results(name, case)
+    tensors = {n: t.numpy() if t.dtype == torch.int64 else t.numpy().astype(np.float32)
+               for n, t in results.items()}
+    metadata = {"case": case.text, "rondo.config": toml(config)}
+    if aliases := rlt_reference.aliases(config["model"]):
+        metadata["rondo.aliases"] = json.dumps(aliases)
+    return safetensors(tensors, metadata)
 
 
 # ---------------------------------------------------------------- optimizer file
@@ -172,12 +220,14 @@ def all_files():
     """Each path with the function that makes its bytes."""
     for name, case in CASES.items():
         yield HERE / f"{name}.safetensors", partial(model_file, name, case)
+    for name, case in rlt_cases.CASES.items():
+        yield HERE / "rlt" / f"{name}.safetensors", partial(rlt_file, name, case)
     yield HERE / "optimizer.safetensors", optimizer_file
 
 
 def check():
     expected = dict(all_files())
-    stale = [p.name for p in HERE.glob("*.safetensors") if p not in expected]
+    stale = [p.name for p in HERE.rglob("*.safetensors") if p not in expected]
     changed = [p.name for p, make in expected.items()
                if not p.exists() or p.read_bytes() != make()]
     if stale or changed:
@@ -191,16 +241,25 @@ def main():
     parser.add_argument("--optimizer", action="store_true")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--cross-check", action="store_true")
+    parser.add_argument("--rlt-check", action="store_true")
+    parser.add_argument("--rlt-cross-check", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(1)
     if options.cross_check:
         from cross_check import cross_check  # the only part that needs transformers
+        sys.exit(0 if cross_check() else 1)
+    if options.rlt_check:
+        from rlt_check import check_all
+        sys.exit(0 if check_all() else 1)
+    if options.rlt_cross_check:
+        from rlt_cross_check import cross_check  # the only part that needs rlt-pytorch
         sys.exit(0 if cross_check() else 1)
     if options.check:
         check()
         return
     for path, make in all_files():
         if (path.stem == "optimizer") == options.optimizer:
+            path.parent.mkdir(exist_ok=True)
             path.write_bytes(make())
             print(f"{path.name} {path.stat().st_size}")
 
