@@ -70,7 +70,9 @@ RltPass::RltPass(const Rlt& model, const Tensor& tokens_BT, std::optional<std::i
 
 Tensor RltPass::run() const {
   DecoderState state;
-  return run_core(weights_, setting_, e_BTD_, memory_, state);
+  auto whole = setting_;
+  whole.state_is_cut = true;
+  return run_core(weights_, whole, e_BTD_, memory_, state);
 }
 
 }  // namespace rondo

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "model/rlt_fused.h"
+
 namespace rondo {
 namespace {
 
@@ -92,6 +94,8 @@ Tensor run_core(const CoreWeights& weights, const CoreSetting& setting, const Te
       state.register_BD = weights.merge->initial.expand({rows, width});
     gate_of_e_BTD = project(e_BTD, weights.merge->gate_of_e) + weights.merge->bias;
   }
+  if (suits_fused_core(setting, e_BTD, state))
+    return run_fused_core(weights, setting, e_BTD, gate_of_e_BTD, memory, state);
   const auto interval = weights.merge ? setting.interval : 0;
   const auto sizes = chunk_sizes(state.position, length, interval);
   // Split once: the gradient of a part taken by itself would be as large as the whole.

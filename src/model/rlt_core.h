@@ -23,6 +23,8 @@ struct CoreSetting {
   RotaryTable rotary;         ///< of all positions from 0
   std::int64_t interval = 1;  ///< tokens of a chunk, B; 0 = everything at once, without feedback
   Form form = Form::kFused;
+  /// Nobody asks for gradients that flow through the state from one call to the next.
+  bool state_is_cut = false;
 };
 
 /// Keys and values of a decoder layer's last W − 1 positions or fewer, [B, G, n, K]; undefined

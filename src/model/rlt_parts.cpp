@@ -65,43 +65,44 @@ PackedDecoderBlock pack(const DecoderBlock& decoder, const Block* lender) {
   }
   return {.block = pack(block),
           .cross_norm = decoder.cross_norm.weight.value,
-          .cross_q = decoder.cross.q.weight.value,
           .cross_q_norm = value_or_nothing(decoder.cross.q_norm),
-          .cross_o = decoder.cross.o.weight.value};
+          .cross_q = prepared(decoder.cross.q.weight.value),
+          .cross_o = prepared(decoder.cross.o.weight.value)};
 }
 
 void PackedDecoderBlock::append_to(std::vector<Tensor>& list) const {
   block.append_to(list);
-  append_defined(list, {cross_norm, cross_q, cross_q_norm, cross_o});
+  append_defined(list, {cross_norm, cross_q_norm, cross_q.value, cross_o.value});
 }
 
 PackedDecoderBlock PackedDecoderBlock::rebuilt(const std::vector<Tensor>& list,
                                                std::size_t& next) const {
   auto packed = *this;
   packed.block = block.rebuilt(list, next);
-  take_defined(list, next,
-               {&packed.cross_norm, &packed.cross_q, &packed.cross_q_norm, &packed.cross_o});
+  take_defined(
+      list, next,
+      {&packed.cross_norm, &packed.cross_q_norm, &packed.cross_q.value, &packed.cross_o.value});
   return packed;
 }
 
 PackedMerge pack(const Merge& merge) {
   const auto halves = merge.gate.weight.value.chunk(2, 1);
   return {.norm = merge.norm.weight.value,
-          .gate_of_e = halves[0].contiguous(),
           .bias = merge.gate.bias.value,
-          .gate_and_state = at::cat({halves[1], merge.state.weight.value}),
-          .initial = merge.initial.value};
+          .initial = merge.initial.value,
+          .gate_of_e = prepared(halves[0].contiguous()),
+          .gate_and_state = prepared(at::cat({halves[1], merge.state.weight.value}))};
 }
 
 void PackedMerge::append_to(std::vector<Tensor>& list) const {
-  append_defined(list, {norm, gate_of_e, bias, gate_and_state, initial});
+  append_defined(list, {norm, bias, initial, gate_of_e.value, gate_and_state.value});
 }
 
 PackedMerge PackedMerge::rebuilt(const std::vector<Tensor>& list, std::size_t& next) const {
   auto packed = *this;
-  take_defined(
-      list, next,
-      {&packed.norm, &packed.gate_of_e, &packed.bias, &packed.gate_and_state, &packed.initial});
+  take_defined(list, next,
+               {&packed.norm, &packed.bias, &packed.initial, &packed.gate_of_e.value,
+                &packed.gate_and_state.value});
   return packed;
 }
 

@@ -96,7 +96,8 @@ Merge make_merge(const ModelConfig& config);
 /// A decoder block's weights; see PackedBlock.
 struct PackedDecoderBlock {
   PackedBlock block;
-  Tensor cross_norm, cross_q, cross_q_norm, cross_o;
+  Tensor cross_norm, cross_q_norm;
+  Weight cross_q, cross_o;
 
   void append_to(std::vector<Tensor>& list) const;
   [[nodiscard]] PackedDecoderBlock rebuilt(const std::vector<Tensor>& list,
@@ -109,7 +110,8 @@ PackedDecoderBlock pack(const DecoderBlock& decoder, const Block* lender);
 /// The merge with the gate's two halves apart: what acts on e needs no register and is computed for
 /// many tokens at once, what acts on r is one product with the projection of the state.
 struct PackedMerge {
-  Tensor norm, gate_of_e, bias, gate_and_state, initial;
+  Tensor norm, bias, initial;
+  Weight gate_of_e, gate_and_state;
 
   void append_to(std::vector<Tensor>& list) const;
   [[nodiscard]] PackedMerge rebuilt(const std::vector<Tensor>& list, std::size_t& next) const;

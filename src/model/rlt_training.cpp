@@ -46,11 +46,13 @@ MemoryKv seen_from(const MemoryKv& memory, std::int64_t first, bool cut) {
 void run_segments(const CoreInput& input, const CoreSetting& setting, const Truncation& truncation,
                   const StateLoss& loss, const std::function<void(Tensor)>& use) {
   DecoderState state;
+  auto segment = setting;
+  segment.state_is_cut = truncation.state && truncation.kv;
   const auto length = input.e_BTD.size(1);
   for (std::int64_t first = 0; first < length; first += truncation.tokens) {
     const auto count = std::min(truncation.tokens, length - first);
     state.cut(truncation.state, truncation.kv);
-    const auto states = run_core(input.weights, setting, input.e_BTD.narrow(1, first, count),
+    const auto states = run_core(input.weights, segment, input.e_BTD.narrow(1, first, count),
                                  seen_from(input.memory, first, truncation.memory), state);
     use(loss(states, first));
   }

@@ -21,35 +21,44 @@ std::int64_t rows_per_thread(std::int64_t width) {
   return std::max<std::int64_t>(1, 16384 / width);
 }
 
-NormedRows norm_rows(const Tensor& x, const Tensor& gains, double eps, at::ScalarType out) {
+void norm_rows_into(const Tensor& x, const Tensor& gains, double eps, const Tensor& out,
+                    const Tensor& scale) {
   const ProfileScope scope(Part::kElementwise);
   const auto rows = row_count(x), width = x.size(-1);
-  NormedRows result{at::empty(x.sizes(), x.options().dtype(out)), at::empty({rows}, x.options())};
   const float* by = gains.defined() ? gains.data_ptr<float>() : nullptr;
   const float* from = x.data_ptr<float>();
-  float* kept = result.scale.data_ptr<float>();
+  float* kept = scale.data_ptr<float>();
   const auto run = [&](auto* to, auto kernel) {
     at::parallel_for(0, rows, rows_per_thread(width), [&](std::int64_t begin, std::int64_t end) {
       kernel(from + begin * width, by, static_cast<float>(eps), to + begin * width, kept + begin,
              end - begin, width);
     });
   };
-  if (out == at::kFloat) {
-    run(result.out.data_ptr<float>(), kernels().rms_norm);
+  if (out.scalar_type() == at::kFloat) {
+    run(out.data_ptr<float>(), kernels().rms_norm);
   } else {
-    run(bf16_data(result.out), kernels().rms_norm_bf16);
+    run(bf16_data(out), kernels().rms_norm_bf16);
   }
+}
+
+NormedRows norm_rows(const Tensor& x, const Tensor& gains, double eps, at::ScalarType out) {
+  NormedRows result{at::empty(x.sizes(), x.options().dtype(out)),
+                    at::empty({row_count(x)}, x.options())};
+  norm_rows_into(x, gains, eps, result.out, result.scale);
   return result;
 }
 
-NormSlopes norm_rows_backward(const Tensor& x, const Tensor& gains, const Tensor& scale,
-                              const Tensor& d_out) {
+Tensor gain_sums(std::int64_t width) {
+  return at::zeros({static_cast<std::int64_t>(at::get_num_threads()), width});
+}
+
+void norm_rows_backward_into(const Tensor& x, const Tensor& gains, const Tensor& scale,
+                             const Tensor& d_out, const Tensor& base, const Tensor& d_x,
+                             const Tensor& sums) {
   const ProfileScope scope(Part::kElementwise);
   const auto rows = row_count(x), width = x.size(-1);
-  auto d_x = at::empty(x.sizes(), x.options());
   const bool learns = gains.defined();
   const auto parts = static_cast<std::int64_t>(at::get_num_threads());
-  auto d_gains = learns ? at::zeros({parts, width}, x.options()) : Tensor();
   const auto each = (rows + parts - 1) / parts;
   // One share of the rows a part, so that each adds to sums of its own and the result does not
   // depend on which thread came first.
@@ -60,11 +69,20 @@ NormSlopes norm_rows_backward(const Tensor& x, const Tensor& gains, const Tensor
       kernels().rms_norm_backward(
           x.data_ptr<float>() + first * width, learns ? gains.data_ptr<float>() : nullptr,
           scale.data_ptr<float>() + first, d_out.data_ptr<float>() + first * width,
+          base.defined() ? base.data_ptr<float>() + first * width : nullptr,
           d_x.data_ptr<float>() + first * width,
-          learns ? d_gains.data_ptr<float>() + part * width : nullptr, count, width);
+          learns ? sums.data_ptr<float>() + part * width : nullptr, count, width);
     }
   });
-  return {d_x, learns ? d_gains.sum(0) : Tensor()};
+}
+
+NormSlopes norm_rows_backward(const Tensor& x, const Tensor& gains, const Tensor& scale,
+                              const Tensor& d_out) {
+  NormSlopes slopes{at::empty(x.sizes(), x.options()), Tensor()};
+  const auto sums = gains.defined() ? gain_sums(x.size(-1)) : Tensor();
+  norm_rows_backward_into(x, gains, scale, d_out, Tensor(), slopes.x, sums);
+  if (gains.defined()) slopes.gains = sums.sum(0);
+  return slopes;
 }
 
 Tensor swiglu_rows(const Tensor& gate_up, at::ScalarType out) {
@@ -87,16 +105,20 @@ Tensor swiglu_rows(const Tensor& gate_up, at::ScalarType out) {
   return result;
 }
 
-Tensor swiglu_rows_backward(const Tensor& gate_up, const Tensor& d_out) {
+void swiglu_rows_backward_into(const Tensor& gate_up, const Tensor& d_out, const Tensor& result) {
   const ProfileScope scope(Part::kElementwise);
   const auto rows = row_count(gate_up), width = gate_up.size(-1) / 2;
-  auto result = at::empty(gate_up.sizes(), gate_up.options());
   const float *from = gate_up.data_ptr<float>(), *back = d_out.data_ptr<float>();
   float* to = result.data_ptr<float>();
   at::parallel_for(0, rows, rows_per_thread(width), [&](std::int64_t begin, std::int64_t end) {
     kernels().swiglu_backward(from + begin * 2 * width, back + begin * width,
                               to + begin * 2 * width, end - begin, width);
   });
+}
+
+Tensor swiglu_rows_backward(const Tensor& gate_up, const Tensor& d_out) {
+  auto result = at::empty(gate_up.sizes(), gate_up.options());
+  swiglu_rows_backward_into(gate_up, d_out, result);
   return result;
 }
 

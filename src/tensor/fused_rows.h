@@ -15,6 +15,17 @@ struct NormedRows {
 NormedRows norm_rows(const Tensor& x, const Tensor& gains, double eps,
                      at::ScalarType out = at::kFloat);
 
+/// The same into given memory; `out` fp32 or bf16, `scale` [N].
+void norm_rows_into(const Tensor& x, const Tensor& gains, double eps, const Tensor& out,
+                    const Tensor& scale);
+
+/// Space for the sums of d gains, one row a thread: zeros [threads, width].
+Tensor gain_sums(std::int64_t width);
+/// d x + base into d_x (base undefined = 0; it may be d_x); d gains added to `sums`.
+void norm_rows_backward_into(const Tensor& x, const Tensor& gains, const Tensor& scale,
+                             const Tensor& d_out, const Tensor& base, const Tensor& d_x,
+                             const Tensor& sums);
+
 /// d x, and d gains (undefined without gains).
 struct NormSlopes {
   Tensor x, gains;
@@ -24,7 +35,8 @@ NormSlopes norm_rows_backward(const Tensor& x, const Tensor& gains, const Tensor
 
 /// silu(gate) ⊙ up, fp32 or bf16.
 Tensor swiglu_rows(const Tensor& gate_up, at::ScalarType out = at::kFloat);
-/// d gate_up.
+/// d gate_up, into given memory or new.
+void swiglu_rows_backward_into(const Tensor& gate_up, const Tensor& d_out, const Tensor& result);
 Tensor swiglu_rows_backward(const Tensor& gate_up, const Tensor& d_out);
 
 /// Rows that are worth a thread of their own.

@@ -33,10 +33,11 @@ struct Kernels {
   /// The same with results rounded to bf16.
   void (*rms_norm_bf16)(const float* x, const float* gains, float eps, std::uint16_t* out,
                         float* scale, std::int64_t rows, std::int64_t width);
-  /// d x, and d gains added to `d_gains` (null with null `gains`).
+  /// d x added to `base` (null = nothing; may be d_x), and d gains added to `d_gains` (null with
+  /// null `gains`).
   void (*rms_norm_backward)(const float* x, const float* gains, const float* scale,
-                            const float* d_out, float* d_x, float* d_gains, std::int64_t rows,
-                            std::int64_t width);
+                            const float* d_out, const float* base, float* d_x, float* d_gains,
+                            std::int64_t rows, std::int64_t width);
 
   /// Rotates the two halves of each of `heads` heads of one position by its angles, or back when
   /// `back`; `in` may be `out`.
@@ -52,6 +53,26 @@ struct Kernels {
   /// d scores = p ⊙ (d p − Σ p ⊙ d p) · factor, into d_p, in the first `seen`; 0 beyond.
   void (*softmax_backward)(const float* probabilities, float* d_p, float factor, std::int64_t seen,
                            std::int64_t width);
+
+  /// Softmax attention of one query [width] to `count` keys and values that lie so many numbers
+  /// apart; `p` becomes the probabilities.
+  void (*attend)(const float* q, const float* k, const float* v, std::int64_t k_stride,
+                 std::int64_t v_stride, std::int64_t count, std::int64_t width, float factor,
+                 float* p, float* out);
+  /// Its gradients: into d_q, added to d_k and d_v, whose rows lie apart as k's and v's.
+  /// `probabilities` as attend() left them, `d_p` is scratch.
+  void (*attend_backward)(const float* q, const float* k, const float* v, std::int64_t k_stride,
+                          std::int64_t v_stride, std::int64_t count, std::int64_t width,
+                          float factor, const float* probabilities, const float* d_out, float* d_p,
+                          float* d_q, float* d_k, float* d_v);
+
+  /// out = e + scale · σ(gate_e + gate_r) ⊙ value_r.
+  void (*merge)(const float* e, const float* gate_e, const float* gate_r, const float* value_r,
+                float scale, float* out, std::int64_t width);
+  /// From d_out: into d_gate_e, added to d_gate_r and d_value_r. (d e is d_out.)
+  void (*merge_backward)(const float* gate_e, const float* gate_r, const float* value_r,
+                         const float* d_out, float scale, float* d_gate_e, float* d_gate_r,
+                         float* d_value_r, std::int64_t width);
 
   /// Cross-entropy of one row: logits z, shaped as c tanh(scale · z / c) or scale · z when
   /// `softcap` c is 0. Returns nats; z becomes d nats / d z.

@@ -1,6 +1,7 @@
 // The loops of kernels.h that turn scores into probabilities, and all of them as one set.
 #pragma once
 
+#include "tensor/kernels_rlt.h"
 #include "tensor/kernels_rows.h"
 
 namespace rondo::kernel_body {
@@ -82,6 +83,10 @@ constexpr Kernels kernels_for(const char* name) {
           .softmax = softmax<Isa>,
           .probabilities = probabilities<Isa>,
           .softmax_backward = softmax_backward<Isa>,
+          .attend = attend<Isa>,
+          .attend_backward = attend_backward<Isa>,
+          .merge = merge<Isa>,
+          .merge_backward = merge_backward<Isa>,
           .cross_entropy = cross_entropy<Isa>};
 }
 

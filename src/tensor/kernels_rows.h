@@ -105,10 +105,12 @@ void rms_norm(const float* x, const float* gains, float eps, Out* out, float* sc
 
 template <typename Isa>
 void rms_norm_backward(const float* x, const float* gains, const float* scale, const float* d_out,
-                       float* d_x, float* d_gains, std::int64_t rows, std::int64_t width) {
+                       const float* base, float* d_x, float* d_gains, std::int64_t rows,
+                       std::int64_t width) {
   for (std::int64_t i = 0; i < rows; ++i) {
     const float* row = x + i * width;
     const float* slope = d_out + i * width;
+    const float* below = base == nullptr ? nullptr : base + i * width;
     float* to = d_x + i * width;
     const float r = scale[i];
     float along = 0;  // Σ d_out ⊙ gains ⊙ x
@@ -117,17 +119,19 @@ void rms_norm_backward(const float* x, const float* gains, const float* scale, c
     } else {
 #pragma omp simd reduction(+ : along)
       for (std::int64_t j = 0; j < width; ++j) along += slope[j] * gains[j] * row[j];
+#pragma omp simd
+      for (std::int64_t j = 0; j < width; ++j) d_gains[j] += slope[j] * row[j] * r;
     }
     const float back = r * r * r * along / static_cast<float>(width);
-    if (gains == nullptr) {
+    const auto d = [&](std::int64_t j) {
+      return r * (gains == nullptr ? slope[j] : slope[j] * gains[j]) - back * row[j];
+    };
+    if (below == nullptr) {
 #pragma omp simd
-      for (std::int64_t j = 0; j < width; ++j) to[j] = r * slope[j] - back * row[j];
+      for (std::int64_t j = 0; j < width; ++j) to[j] = d(j);
     } else {
 #pragma omp simd
-      for (std::int64_t j = 0; j < width; ++j) {
-        to[j] = r * slope[j] * gains[j] - back * row[j];
-        d_gains[j] += slope[j] * row[j] * r;
-      }
+      for (std::int64_t j = 0; j < width; ++j) to[j] = below[j] + d(j);
     }
   }
 }

@@ -1,0 +1,115 @@
+// Placing heads, and who attends to what.
+#include "model/rlt_tape.h"
+
+#include <algorithm>
+
+#include "tensor/fused_rows.h"
+#include "tensor/kernels.h"
+#include "tensor/profile.h"
+
+namespace rondo {
+namespace {
+
+constexpr std::int64_t kGrain = 16384;
+
+bool normed_first(const ModelConfig& config) {
+  return config.qk_norm_order == QkNormOrder::kBeforeRope;
+}
+
+}  // namespace
+
+std::vector<Chunk> chunks_of(std::int64_t position, std::int64_t length, std::int64_t interval) {
+  std::vector<Chunk> chunks;
+  for (std::int64_t first = 0; first < length;) {
+    const auto at = position + first;
+    const auto rest = interval == 0 ? length : interval - at % interval;
+    const auto count = std::min(rest, length - first);
+    chunks.push_back({first, count, interval != 0 && (at + count) % interval == 0});
+    first += count;
+  }
+  return chunks;
+}
+
+void Placing::turn(const float* from, std::int64_t from_stride, float* to, std::int64_t to_stride,
+                   const Tensor& like, const Chunk& chunk, bool back) const {
+  const ProfileScope scope(Part::kElementwise);
+  const auto sequences = like.size(1), heads = like.size(2), half = like.size(3) / 2;
+  const float* cos = tape_.setting.rotary.cos.data_ptr<float>();
+  const float* sin = tape_.setting.rotary.sin.data_ptr<float>();
+  const auto grain = std::max<std::int64_t>(1, kGrain / (2 * heads * half));
+  at::parallel_for(0, chunk.count * sequences, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) {
+      const auto angle = (tape_.position + chunk.first + row / sequences) * half;
+      kernels().rotate(from + row * from_stride, to + row * to_stride, cos + angle, sin + angle,
+                       heads, half, back);
+    }
+  });
+}
+
+void Placing::forward(const float* raw, std::int64_t stride, const Chunk& chunk,
+                      const Placed& to) const {
+  const auto& config = tape_.setting.config;
+  const auto width = to.out.size(2) * to.out.size(3);
+  float* out = to.out.data_ptr<float>();
+  if (config.qk_norm == QkNorm::kNone) return turn(raw, stride, out, width, to.out, chunk, false);
+  float* in = to.in.data_ptr<float>();
+  if (normed_first(config)) {
+    for (std::int64_t row = 0; row < chunk.count * to.out.size(1); ++row)
+      std::copy_n(raw + row * stride, width, in + row * width);
+  } else {
+    turn(raw, stride, in, width, to.out, chunk, false);
+  }
+  fused::norm_rows_into(to.in, gains_, config.norm_eps, to.out, to.scale);
+  if (normed_first(config)) turn(out, width, out, width, to.out, chunk, false);
+}
+
+void Placing::backward(const Tensor& d_out, const Placed& kept, const Chunk& chunk, float* d_raw,
+                       std::int64_t stride, const Tensor& sums) const {
+  const auto& config = tape_.setting.config;
+  const auto width = d_out.size(2) * d_out.size(3);
+  float* slope = d_out.data_ptr<float>();
+  if (config.qk_norm == QkNorm::kNone) return turn(slope, width, d_raw, stride, d_out, chunk, true);
+  if (normed_first(config)) turn(slope, width, slope, width, d_out, chunk, true);
+  fused::norm_rows_backward_into(kept.in, gains_, kept.scale, d_out, Tensor(), d_out, sums);
+  if (!normed_first(config)) return turn(slope, width, d_raw, stride, d_out, chunk, true);
+  for (std::int64_t row = 0; row < chunk.count * d_out.size(1); ++row)
+    std::copy_n(slope + row * width, width, d_raw + row * stride);
+}
+
+QueryBlock window_queries(const CoreTape& tape, const Chunk& chunk) {
+  const auto& config = tape.setting.config;
+  return {.tokens = chunk.count,
+          .sequences = tape.sequences(),
+          .heads = config.heads,
+          .groups = config.kv_heads,
+          .width = config.head_dim,
+          .first = tape.past + chunk.first,
+          .window = config.window};
+}
+
+KeyValues window_keys(const CoreTape& tape, const LayerTape& layer) {
+  const auto& config = tape.setting.config;
+  const auto row = config.kv_heads * config.head_dim;
+  const KeyLayout layout{tape.sequences() * row, row, config.head_dim};
+  return {layer.k.out.data_ptr<float>(), layer.v.data_ptr<float>(), layout, layout};
+}
+
+QueryBlock memory_queries(const CoreTape& tape, const Chunk& chunk) {
+  const auto& config = tape.setting.config;
+  return {.tokens = chunk.count,
+          .sequences = tape.sequences(),
+          .heads = config.heads,
+          .groups = config.heads,
+          .width = config.head_dim,
+          .first = tape.position + chunk.first,
+          .window = 0};
+}
+
+KeyValues memory_keys(const CoreTape& tape) {
+  const auto& k = tape.memory.k_BHSK;
+  const auto length = k.size(2), width = k.size(3);
+  const KeyLayout layout{width, k.size(1) * length * width, length * width};
+  return {k.data_ptr<float>(), tape.memory.v_BHSK.data_ptr<float>(), layout, layout};
+}
+
+}  // namespace rondo
