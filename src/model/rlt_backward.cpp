@@ -72,6 +72,7 @@ class Backward {
   const ModelConfig& config_;
   CoreSlopes slopes_;
   std::vector<LayerSlopes> layers_;
+  Tensor d_keys_, d_values_;              // of the memory
   Tensor merged_, merge_norm_;            // [chunks of a group, B, 2 D]; sums by thread
   Tensor hidden_, normed_, heads_, d_u_;  // scratch of a chunk
 };
@@ -101,7 +102,11 @@ Backward::Backward(const CoreTape& tape) : tape_(tape), config_(tape.setting.con
   }
   if (!tape.layers.empty()) {
     hidden_ = buffer({longest, tape.layers.front().gate_up.size(2) / 2});
-    slopes_.memory = {at::zeros_like(tape.memory.k_BHSK), at::zeros_like(tape.memory.v_BHSK)};
+    const auto& memory = tape.memory;
+    d_keys_ = memory.k_gradient.defined() ? memory.k_gradient : at::zeros_like(memory.k_BHSK);
+    d_values_ = memory.v_gradient.defined() ? memory.v_gradient : at::zeros_like(memory.v_BHSK);
+    // Where others add to them too, they are not passed on.
+    if (!memory.k_gradient.defined()) slopes_.memory = {d_keys_, d_values_, {}, {}};
     make_layers(tokens);
   }
 }
@@ -168,8 +173,7 @@ void Backward::through_memory(std::size_t index, const Place& place) {
   const auto d_heads = heads_.narrow(0, 0, chunk.count);
   attend_queries_backward(memory_queries(tape_, chunk), kept(tape.asked.out).data_ptr<float>(),
                           memory_keys(tape_), d_read.data_ptr<float>(), d_heads.data_ptr<float>(),
-                          slopes_.memory.k_BHSK.data_ptr<float>(),
-                          slopes_.memory.v_BHSK.data_ptr<float>());
+                          d_keys_.data_ptr<float>(), d_values_.data_ptr<float>());
   Placing(tape_, weights.cross_q_norm)
       .backward(d_heads, {kept(tape.asked.in), kept(tape.asked.scale), {}}, chunk,
                 d_asked.data_ptr<float>(), d_asked.size(2), slopes.cross_q_norm);

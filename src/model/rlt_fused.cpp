@@ -90,7 +90,7 @@ Tensor run_fused_core(const CoreWeights& weights, const CoreSetting& setting, co
   CoreTape tape;
   tape.setting = setting;
   tape.weights = detached(weights);
-  tape.memory = {held(memory.k_BHSK), held(memory.v_BHSK)};
+  tape.memory = {held(memory.k_BHSK), held(memory.v_BHSK), memory.k_gradient, memory.v_gradient};
   tape.position = state.position;
   tape.past = state.windows.empty() || !state.windows.front().k_BGSK.defined()
                   ? 0

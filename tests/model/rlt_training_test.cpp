@@ -176,11 +176,16 @@ DecoderBytes decoder_bytes(Rlt& model, const Tensor& tokens_BT, std::int64_t win
     // Gradients of encoder output, keys and values that are gathered over the segments are no
     // activations of the decoder.
     const auto gathered = 3 * pass.e_BTD().numel() * pass.e_BTD().element_size();
+    // Nor are those of the weights, which are there from the first backward pass on.
+    std::vector<Tensor> weights;
+    pass.weights().append_to(weights);
+    std::int64_t learnt = 0;
+    for (const auto& weight : weights) learnt += weight.numel() * weight.element_size();
     const auto loss = next_token_loss(model, tokens_BT);
     back_propagate(pass, {.tokens = window}, [&](const Tensor& state, std::int64_t first) {
-      const auto more = memory->now - before - gathered;
-      bytes.kept = std::max(bytes.kept, static_cast<double>(more));
-      bytes.peak = static_cast<double>(memory->most - before - gathered);
+      const auto others = gathered + (first > 0 ? learnt : 0);
+      bytes.kept = std::max(bytes.kept, static_cast<double>(memory->now - before - others));
+      bytes.peak = static_cast<double>(memory->most - before - others);
       return loss(state, first);
     });
   });

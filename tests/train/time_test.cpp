@@ -45,7 +45,7 @@ class Time : public testing::Test {
 
   static double median_step(const Config& config) {
     const auto data = open_dataset(config.data);
-    auto model = initial_looped_lm(config.model, config.seed);
+    auto model = initial_model(config.model, config.seed);
     AdamW optimizer(named_parameters(model), config.train);
     std::vector<double> seconds;
     for (std::int64_t step = 1; step <= 8; ++step) {
