@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "config/enums.h"
 #include "config/model_config.h"
@@ -41,20 +42,53 @@ struct DataConfig {
   std::string validation = "0.05";
   std::int64_t validation_tokens = 65536;
   bool document_mask = false;
+  std::string task = "parity";
+  std::int64_t min_length = 0;
+  std::int64_t max_length = 0;
+  Supervise supervise = Supervise::kFinal;
+  std::int64_t length_groups = 0;
   std::uint64_t seed = 20260914;
+  std::uint64_t validation_seed = 0;
+  std::uint64_t test_seed = 0;
+  std::vector<std::int64_t> validation_lengths;
+  std::int64_t validation_examples = 0;
+  std::vector<std::int64_t> test_lengths;
+  std::int64_t test_examples = 0;
 
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("source", self.source, "text files or token shards");
+    visit("source", self.source, "text files, token shards, or a task with exact answers");
     visit("path", self.path, "a file or a folder");
     visit("tokenizer", self.tokenizer, "bytes: the 256 byte values");
-    visit("sequence_length", self.sequence_length, kPositive, "tokens predicted per sequence");
-    visit("validation", self.validation, "share of the documents held out, or a path of their own");
+    visit("sequence_length", self.sequence_length, kPositive,
+          "tokens predicted per sequence; of a task: those of its longest example, set from it");
+    visit("validation", self.validation,
+          "share of the documents (of a task's file: the examples) held out, or a path of their "
+          "own");
     visit(
         "validation_tokens", self.validation_tokens, kNotNegative,
         "tokens used by validations while training, spread evenly over the held-out ones; 0 = all");
     visit("document_mask", self.document_mask, "attention stays inside a document");
-    visit("seed", self.seed, "order of the training sequences");
+    visit("task", self.task, "source task: its name, or a file *.jsonl (docs/tasks.md)");
+    visit("min_length", self.min_length, kTaskLength,
+          "task: shortest example trained on; 0 = the task's");
+    visit("max_length", self.max_length, kTaskLength,
+          "task: longest example trained on; 0 = the task's");
+    visit("supervise", self.supervise,
+          "task: what the task supervises, or (parity) the label of every prefix");
+    visit("length_groups", self.length_groups, kNotNegative,
+          "task: groups of similar length that a step is cut into; 0 = 8 where lengths vary");
+    visit("seed", self.seed, "order of the training sequences; the examples of a task");
+    visit("validation_seed", self.validation_seed, "task: validation examples; 0 = seed + 1");
+    visit("test_seed", self.test_seed, "task: test examples; 0 = seed + 2");
+    visit("validation_lengths", self.validation_lengths, kTaskLength,
+          "task: lengths validated on; [] = the protocol's, in the ratio of max_length");
+    visit("validation_examples", self.validation_examples, kNotNegative,
+          "task: validation examples per length; 0 = the protocol's");
+    visit("test_lengths", self.test_lengths, kTaskLength,
+          "task: lengths of the sweep at the end; [] = the protocol's, in the ratio of max_length");
+    visit("test_examples", self.test_examples, kNotNegative,
+          "task: test examples per length; 0 = the protocol's");
   }
 };
 

@@ -16,7 +16,8 @@ enum class StateInit { kPrelude, kZero, kNormal };
 enum class Injection { kNone, kScalar, kChannel, kResidualChannel, kDense };
 enum class InjectionInit { kState, kInput };
 enum class Sampler { kFixed, kPoissonLognormal, kUniform };
-enum class DataSource { kText, kTokens };
+enum class DataSource { kText, kTokens, kTask };
+enum class Supervise { kFinal, kPrefix };
 enum class OptimizerKind { kAdamw };
 enum class ScheduleKind { kCosine, kWsd, kLinear, kConstant };
 enum class Precision { kAuto, kFp32, kBf16 };
@@ -62,8 +63,11 @@ template <>
 inline constexpr std::array kWords<Sampler> =
     std::to_array<std::string_view>({"fixed", "poisson-lognormal", "uniform"});
 template <>
-inline constexpr std::array kWords<DataSource> = std::to_array<std::string_view>({"text",
-                                                                                  "tokens"});
+inline constexpr std::array kWords<DataSource> = std::to_array<std::string_view>({"text", "tokens",
+                                                                                  "task"});
+template <>
+inline constexpr std::array kWords<Supervise> = std::to_array<std::string_view>({"final",
+                                                                                 "prefix"});
 template <>
 inline constexpr std::array kWords<OptimizerKind> = std::to_array<std::string_view>({"adamw"});
 template <>

@@ -154,10 +154,7 @@ const std::map<std::string, std::string>& reserved_keys() {
   static const std::map<std::string, std::string> keys = {
       {"model.history", "none"},  {"model.history_window", "0"},
       {"model.timestep", "none"}, {"model.timestep_grid", "rescaled"},
-      {"loops.start", "1"},       {"loops.schedule_steps", "0"},
-      {"data.task", "parity"},    {"data.min_length", "3"},
-      {"data.max_length", "40"},  {"data.validation_seed", "0"},
-      {"data.test_seed", "0"}};
+      {"loops.start", "1"},       {"loops.schedule_steps", "0"}};
   return keys;
 }
 

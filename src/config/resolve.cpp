@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "config/recipe.h"
+#include "config/task_lengths.h"
 
 namespace rondo {
 namespace {
@@ -88,6 +89,34 @@ void check_data(const DataConfig& data, std::string_view source) {
   require(!data.path.empty(), "{}: data.path is empty; expected a file or a folder", source);
 }
 
+/// Lengths that are left open become the task's own, and the row's length follows from them. Those
+/// of a file are known when it is read.
+void resolve_task(DataConfig& data, std::string_view source) {
+  const bool used = data.source == DataSource::kTask;
+  require(!used || !data.document_mask,
+          "{}: data.document_mask = true with data.source = \"task\": an example is one document; "
+          "leave it false",
+          source);
+  require(!used || data.supervise == Supervise::kFinal || data.task == "parity",
+          "{}: data.supervise = \"prefix\" with data.task = \"{}\": only parity has labels of "
+          "prefixes; leave it \"final\"",
+          source, one_line(data.task));
+  require(data.length_groups == 0 || used,
+          "{}: data.length_groups = {} is for data.source = \"task\"; leave it 0", source,
+          data.length_groups);
+  if (const auto own = own_lengths(data.task)) {
+    const auto asked = data.min_length;
+    if (data.min_length == 0)
+      data.min_length = data.max_length == 0 ? own->min : std::min(own->min, data.max_length);
+    if (data.max_length == 0) data.max_length = std::max(own->max, asked);
+  }
+  require(data.max_length == 0 || data.min_length <= data.max_length,
+          "{}: data.min_length = {} is above data.max_length = {}", source, data.min_length,
+          data.max_length);
+  if (!used) return;
+  if (const auto row = longest_row(data.task, data.max_length)) data.sequence_length = *row;
+}
+
 void check_train(const TrainConfig& train, std::string_view source) {
   require(train.betas[0] < 1 && train.betas[1] < 1,
           "{}: train.betas = [{}, {}]: each must be below 1", source, train.betas[0],
@@ -122,6 +151,7 @@ void resolve(Config& config, std::string_view source) {
   require(loops.max == 0 || loops.max >= loops.forward,
           "{}: loops.max = {} is below loops.forward = {}", source, loops.max, loops.forward);
   check_data(config.data, source);
+  resolve_task(config.data, source);
   check_train(config.train, source);
 }
 

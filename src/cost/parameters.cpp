@@ -2,6 +2,7 @@
 #include "cost/parameters.h"
 
 #include "base/error.h"
+#include "config/task_lengths.h"
 
 namespace rondo {
 namespace {
@@ -102,12 +103,15 @@ std::int64_t tokenizer_size(const std::string& tokenizer) {
 }
 
 std::int64_t vocabulary_size(const Config& config) {
-  const std::int64_t ids = tokenizer_size(config.data.tokenizer);
+  const bool task = config.data.source == DataSource::kTask;
+  const std::int64_t ids = task ? kTaskIds : tokenizer_size(config.data.tokenizer);
   if (config.model.vocab == 0) return ids;
-  require(config.model.vocab >= ids,
-          "model.vocab = {}: smaller than the {} ids of data.tokenizer = \"{}\"; expected 0 or at "
-          "least {}",
-          config.model.vocab, ids, config.data.tokenizer, ids);
+  require(
+      config.model.vocab >= ids,
+      "model.vocab = {}: smaller than the {} ids of {}; expected 0 or at least {}",
+      config.model.vocab, ids,
+      task ? std::string("tasks") : fmt::format("data.tokenizer = \"{}\"", config.data.tokenizer),
+      ids);
   return config.model.vocab;
 }
 

@@ -44,6 +44,7 @@ void fill_row(Batch& batch, std::int64_t row, std::span<const std::int32_t> toke
         inputs, tokenizer.separator(),
         std::span(batch.documents).subspan(static_cast<std::size_t>(begin), inputs.size()));
   }
+  batch.tokens += static_cast<std::int64_t>(inputs.size());
   batch.predicted += static_cast<std::int64_t>(targets.size());
   for (const std::int32_t id : targets) batch.bytes += tokenizer.stream_bytes(id);
 }
@@ -89,7 +90,8 @@ Batch TrainingSet::batch(std::uint64_t first, std::int64_t rows) const {
   Batch batch = empty_batch(rows, cut_);
   std::vector<std::int32_t> tokens(static_cast<std::size_t>(cut_.length) + 1);
   for (std::int64_t row = 0; row < rows; ++row) {
-    sample(first + static_cast<std::uint64_t>(row), tokens);
+    batch.keys.push_back(first + static_cast<std::uint64_t>(row));
+    sample(batch.keys.back(), tokens);
     fill_row(batch, row, tokens, *tokenizer_);
   }
   return batch;

@@ -24,6 +24,10 @@ struct Batch {
   std::vector<std::int32_t> targets;    ///< [rows, length], kNoTarget where nothing is predicted
   std::vector<std::int32_t> documents;  ///< [rows, length]: 0 for the row's first document,
                                         ///< counting up; empty without document mask
+  std::vector<float> weights;           ///< [rows, length]: a target's share of the step's loss;
+                                        ///< empty: all weigh the same
+  std::vector<std::uint64_t> keys;      ///< [rows]: number of each sequence among all of a run's
+  std::int64_t tokens = 0;              ///< inputs that are no filling
   std::int64_t predicted = 0;           ///< targets that count
   std::int64_t bytes = 0;  ///< bytes they stand for: bits per byte = summed nats / ln 2 / bytes
 };
@@ -60,7 +64,7 @@ class TrainingSet {
   void sample(std::uint64_t g, std::span<std::int32_t> tokens,
               std::span<std::int32_t> documents = {}) const;
 
-  /// Global samples first … first + rows − 1.
+  /// Global samples first … first + rows − 1, with their numbers as keys.
   [[nodiscard]] Batch batch(std::uint64_t first, std::int64_t rows) const;
 
  private:

@@ -1,9 +1,7 @@
 // From the `[data]` section of a recipe to training and validation sequences.
 #include "data/dataset.h"
 
-#include <charconv>
 #include <cmath>
-#include <optional>
 #include <vector>
 
 #include "base/error.h"
@@ -37,15 +35,6 @@ Source open_source(DataSource kind, const fs::path& given, const Tokenizer& toke
   return source;
 }
 
-/// The share that data.validation is, or nothing when it is a path.
-std::optional<double> share_of(const std::string& validation) {
-  double share = 0;
-  const char* end = validation.data() + validation.size();
-  const auto [stop, error] = std::from_chars(validation.data(), end, share);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return share;
-}
-
 void require_different(const Source& training, const Source& validation) {
   for (const fs::path& held_out : validation.files)
     for (const fs::path& file : training.files) {
@@ -77,7 +66,7 @@ Dataset open_dataset(const DataConfig& data) {
   std::shared_ptr<const TokenStore> held_out = source.store;
   std::string held_out_name = source.name;
   Split split;
-  if (const auto share = share_of(data.validation)) {
+  if (const auto share = validation_share(data.validation)) {
     split = split_stream(*source.store, *tokenizer, *share, source.name);
   } else {
     const Source validation = open_source(data.source, data.validation, *tokenizer);

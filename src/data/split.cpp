@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 
 #include "base/error.h"
@@ -139,6 +140,14 @@ Split split_stream(const TokenStore& store, const Tokenizer& tokenizer, double s
           store.size());
   return store.documents() < kFewDocuments ? split_at_line_end(store, tokenizer, share)
                                            : split_by_document(store, share);
+}
+
+std::optional<double> validation_share(const std::string& validation) {
+  double share = 0;
+  const char* end = validation.data() + validation.size();
+  const auto [stop, error] = std::from_chars(validation.data(), end, share);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return share;
 }
 
 std::vector<TokenRange> whole_stream(const TokenStore& store) {

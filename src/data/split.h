@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -35,6 +37,9 @@ struct Split {
 /// Throws an input error, naming `name`, when there are too few tokens to split.
 Split split_stream(const TokenStore& store, const Tokenizer& tokenizer, double share,
                    std::string_view name);
+
+/// The share that a recipe's data.validation is, or nothing when it is a path.
+std::optional<double> validation_share(const std::string& validation);
 
 /// The whole stream as one range without its last separator.
 std::vector<TokenRange> whole_stream(const TokenStore& store);

@@ -97,6 +97,10 @@ std::shared_ptr<const Task> open_task(const std::string& name) {
       one_line(name), join(names, ", "));
 }
 
+std::shared_ptr<const Task> open_prefix_parity() {
+  return std::make_shared<const Task>(prefix_parity_task());
+}
+
 TaskRange settle(const Task& task, TaskRange range) {
   require(range.min <= range.max, "task {}: lengths from {} to {}; expected the smaller one first",
           task.name, range.min, range.max);
@@ -121,6 +125,10 @@ TaskStream::TaskStream(std::shared_ptr<const Task> task, std::uint64_t seed, Tas
 
 void TaskStream::exclude(const TaskStream& other, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) excluded_.insert(other.sample(i).input);
+}
+
+void TaskStream::exclude(std::span<const TaskSample> samples) {
+  for (const auto& sample : samples) excluded_.insert(sample.input);
 }
 
 TaskSample TaskStream::sample(std::uint64_t index) const {

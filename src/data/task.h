@@ -13,11 +13,9 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "config/task_lengths.h"
 
 namespace rondo {
-
-/// The longest example that is generated.
-inline constexpr std::int64_t kLongestTask = 4096;
 
 /// One example. `targets[t]` is the id to be predicted at position t, having read tokens 0 … t;
 /// kNoTarget (batches.h) where nothing is supervised.
@@ -98,6 +96,10 @@ struct Task {
   std::function<TaskSample(Draws&, TaskRange)> generate = {};
   /// Rates of a metric over examples of the range (settled).
   std::function<TaskRates(TaskRange, TaskMetric)> rates = {};
+  /// What must be different in every example of a test set; empty: examples may repeat.
+  std::function<std::string(const TaskSample&)> identity = {};
+  /// Examples of the range, for a task that has only so many; empty: there is no end of them.
+  std::function<std::int64_t(TaskRange)> count = {};
 };
 
 /// Tasks by name, in the order of the documentation.
@@ -106,6 +108,9 @@ std::vector<std::string> task_names();
 /// Opens a task: one of task_names(), a group (see group.h) or the path of a *.jsonl file. Throws
 /// an input error, with the nearest name, for anything else.
 std::shared_ptr<const Task> open_task(const std::string& name);
+
+/// Parity with the label of every prefix supervised: after each bit, and again at the `=`.
+std::shared_ptr<const Task> open_prefix_parity();
 
 /// The range that is generated when `range` is asked for: for a task of odd lengths an even minimum
 /// is raised, an even maximum lowered, a single even length lowered by one. Throws an input error
@@ -122,6 +127,8 @@ class TaskStream {
   /// Never to give an example whose input is among the first `count` of `other`: such a one is
   /// drawn again.
   void exclude(const TaskStream& other, std::uint64_t count);
+  /// Likewise for these.
+  void exclude(std::span<const TaskSample> samples);
 
   /// Example `index`. Throws an input error when 64 redraws were all excluded.
   [[nodiscard]] TaskSample sample(std::uint64_t index) const;

@@ -41,6 +41,17 @@ TaskSample generate_addition(Draws& draws, TaskRange lengths) {
                        std::max(first, second));
 }
 
+/// The operands in a fixed order: a + b is the same pair as b + a.
+std::string unordered_pair(const TaskSample& sample) {
+  const std::string& input = sample.input;  // "[a] + [b] ="
+  const auto end = input.find(']');
+  const auto second = input.find('[', end) + 1;
+  std::string a = input.substr(1, end - 1);
+  std::string b = input.substr(second, input.find(']', second) - second);
+  if (b < a) std::swap(a, b);
+  return a + "+" + b;
+}
+
 /// Probability of a digit at a place of a number of `width` digits.
 double digit_probability(std::int64_t width, std::int64_t place, int digit) {
   if (place >= width) return digit == 0 ? 1 : 0;
@@ -96,6 +107,7 @@ Task addition_task() {
   task.metrics = {TaskMetric::accuracy};
   task.generate = generate_addition;
   task.rates = addition_rates;
+  task.identity = unordered_pair;
   return task;
 }
 

@@ -1,17 +1,21 @@
 // A user's own task: examples from a *.jsonl file.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "data/batches.h"
+#include "data/split.h"
 #include "data/task_generators.h"
 #include "data/text_checks.h"
 
 namespace rondo {
 namespace {
 
+/// A line of a file.
 struct Example {
   std::string input, target;
   std::int64_t length = 0;
@@ -103,25 +107,113 @@ TaskRates file_rates(std::span<const Example> examples, TaskMetric metric) {
   return metric == TaskMetric::accuracy_sequence ? counted(answers) : counted(ids);
 }
 
-}  // namespace
-
-Task file_task(const fs::path& file) {
-  const auto examples = std::make_shared<const Examples>(read_examples(file));
-  Task task{.name = file.string(), .summary = fmt::format("{} examples", examples->size())};
+/// Examples as a task of their own; `source` names them in errors.
+Task task_of(Examples list, const std::string& source) {
+  const auto examples = std::make_shared<const Examples>(std::move(list));
+  Task task{.name = source, .summary = fmt::format("{} examples", examples->size())};
   task.final_label = false;
   task.shortest = examples->front().length;
   task.longest = examples->back().length;
   task.training = {.min = task.shortest, .max = task.longest};
   task.metrics = {TaskMetric::accuracy, TaskMetric::accuracy_sequence};
-  task.generate = [examples, name = task.name](Draws& draws, TaskRange lengths) {
-    const auto chosen = select_examples(*examples, lengths, name);
+  task.generate = [examples, source](Draws& draws, TaskRange lengths) {
+    const auto chosen = select_examples(*examples, lengths, source);
     const Example& example = chosen[draws.permuted(chosen.size())];
     return answer_sample(example.input, example.target, example.length);
   };
-  task.rates = [examples, name = task.name](TaskRange lengths, TaskMetric metric) {
-    return file_rates(select_examples(*examples, lengths, name), metric);
+  task.rates = [examples, source](TaskRange lengths, TaskMetric metric) {
+    return file_rates(select_examples(*examples, lengths, source), metric);
+  };
+  task.count = [examples, source](TaskRange lengths) {
+    return static_cast<std::int64_t>(select_examples(*examples, lengths, source).size());
   };
   return task;
+}
+
+bool has_length(const Example& example, TaskRange lengths) {
+  return example.length >= lengths.min && example.length <= lengths.max;
+}
+
+/// Lengths that a sweep over a file visits at most.
+constexpr std::size_t kSweepLengths = 24;
+/// Examples of a validation, and of each length of a sweep, at most.
+constexpr std::int64_t kScored = 1024;
+
+/// Evenly chosen lengths of the held-out examples, first and last always among them.
+void set_file_protocol(Task& task, const Examples& examples, TaskRange trained) {
+  std::vector<std::int64_t> lengths;
+  std::int64_t in_range = 0;
+  for (const auto& example : examples) {
+    if (lengths.empty() || lengths.back() != example.length) lengths.push_back(example.length);
+    in_range += has_length(example, trained) ? 1 : 0;
+  }
+  task.validation = {{.lengths = trained, .examples = std::min(in_range, kScored)}};
+  const std::size_t visits = std::min(kSweepLengths, lengths.size());
+  for (std::size_t i = 0; i < visits; ++i) {
+    const auto at = visits == 1 ? 0 : i * (lengths.size() - 1) / (visits - 1);
+    const TaskRange single{.min = lengths[at], .max = lengths[at]};
+    task.test.push_back({.lengths = single, .examples = std::min(kScored, task.count(single))});
+  }
+}
+
+/// Marks the examples to hold out: of every length the given share of its different inputs, at
+/// least one where there are two, those with the smallest hashes. So the choice depends neither on
+/// a seed nor on the order of the file, and equal inputs stay together.
+std::set<std::string> held_out_inputs(const Examples& examples, double share, TaskRange trained) {
+  std::map<std::int64_t, std::map<std::string, std::string>> by_hash;
+  for (const auto& example : examples)
+    if (has_length(example, trained))
+      by_hash[example.length][sha256(example.input)] = example.input;
+  std::set<std::string> chosen;
+  for (const auto& [length, inputs] : by_hash) {
+    const auto count = static_cast<double>(inputs.size());
+    auto left = std::llround(share * count);
+    if (inputs.size() >= 2) left = std::clamp<long long>(left, 1, std::llround(count) - 1);
+    for (auto at = inputs.begin(); left > 0 && at != inputs.end(); ++at, --left)
+      chosen.insert(at->second);
+  }
+  return chosen;
+}
+
+}  // namespace
+
+Task file_task(const fs::path& file) { return task_of(read_examples(file), file.string()); }
+
+FileParts split_file_task(const std::string& file, const std::string& validation,
+                          TaskRange trained) {
+  const Examples all = read_examples(file);
+  if (trained.min == 0) trained.min = all.front().length;
+  if (trained.max == 0) trained.max = all.back().length;
+  select_examples(all, trained, file);
+  const auto share = validation_share(validation);
+  const auto chosen = share ? held_out_inputs(all, *share, trained) : std::set<std::string>();
+  Examples training, held_out;
+  if (!share) held_out = read_examples(validation);
+  std::set<std::string> elsewhere;
+  for (const auto& example : held_out) elsewhere.insert(example.input);
+  for (const auto& example : all) {
+    const bool train = has_length(example, trained) && !chosen.contains(example.input);
+    require(!elsewhere.contains(example.input) || !train,
+            "{}: the input \"{}\" is also in {}, which is trained on; expected others", validation,
+            one_line(example.input), file);
+    if (train)
+      training.push_back(example);
+    else if (!elsewhere.contains(example.input))
+      held_out.push_back(example);
+  }
+  std::stable_sort(held_out.begin(), held_out.end(),
+                   [](const Example& a, const Example& b) { return a.length < b.length; });
+  const auto in_range = [&](const Example& example) { return has_length(example, trained); };
+  require(
+      !training.empty() && std::any_of(held_out.begin(), held_out.end(), in_range),
+      "{}: too few examples of lengths {} to {} to hold some out; expected two different inputs "
+      "of one length at least, or a file of its own as data.validation",
+      file, trained.min, trained.max);
+  FileParts parts{.training = task_of(std::move(training), file),
+                  .held_out = task_of(held_out, file)};
+  parts.training.training = parts.held_out.training = trained;
+  set_file_protocol(parts.held_out, held_out, trained);
+  return parts;
 }
 
 }  // namespace rondo

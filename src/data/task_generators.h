@@ -15,6 +15,7 @@
 namespace rondo {
 
 Task parity_task();
+Task prefix_parity_task();
 Task addition_task();
 Task mod5_flat_task();
 Task mod5_brackets_task();
@@ -27,6 +28,18 @@ Task group_task(const std::string& name, const Group& group, std::vector<int> al
 /// whole number `length` (default: bytes of the input). Throws an input error that names file and
 /// line.
 Task file_task(const fs::path& file);
+
+/// A file's examples in two parts without a common input.
+struct FileParts {
+  Task training;  ///< of the lengths that are trained on
+  Task held_out;  ///< examples of those lengths, and all of other lengths
+};
+
+/// `validation` is the share of each length's examples to hold out, or a file of its own. The
+/// choice depends on the inputs alone. Zero lengths stand for the file's own. Throws input errors
+/// as file_task does, for too few examples, and for an input that is in both files.
+FileParts split_file_task(const std::string& file, const std::string& validation,
+                          TaskRange trained);
 
 /// BOS, `text`, '='; the label is supervised at the '='.
 TaskSample label_sample(std::string_view text, char label);
