@@ -1,4 +1,4 @@
-// `rondo eval`: loss and bits per byte of a model for several loop counts.
+// `rondo eval`: loss and bits per byte, or the scores of tasks, of a model for several loop counts.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,6 +10,7 @@
 #include "base/shipped.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/eval_task.h"
 #include "cost/loops.h"
 #include "data/corpus.h"
 #include "data/dataset.h"
@@ -18,21 +19,23 @@
 #include "data/text.h"
 #include "eval/loss.h"
 #include "eval/open_model.h"
+#include "eval/task_eval.h"
 
 namespace rondo {
 namespace {
 
 struct EvalArguments {
   std::string model, data;
-  std::optional<std::string> loops, split;
-  std::vector<std::string> tasks = {"text"};
-  std::int64_t tokens = 0, threads = 0;
+  std::optional<std::string> loops, lengths, split;
+  std::vector<std::string> tasks;  ///< empty: what the model was trained on
+  std::int64_t tokens = 0, examples = 0, threads = 0;
   std::int64_t interval = -1;  ///< −1 = not given
   bool best = false, json = false;
 };
 
-std::vector<std::int64_t> loops_of(const EvalArguments& arguments, const Config& config) {
-  if (!arguments.loops) return default_loops(config);
+std::vector<std::int64_t> loops_of(const EvalArguments& arguments, const Config& config,
+                                   const std::string& task) {
+  if (!arguments.loops) return task == "text" ? default_loops(config) : task_loops(config);
   auto loops = parse_integers(*arguments.loops, "--loops");
   for (const auto r : loops) check_loops(r);
   std::sort(loops.begin(), loops.end());
@@ -51,9 +54,9 @@ struct Chosen {
 Chosen whole_of(const std::string& path, const DataConfig& config) {
   const auto tokenizer = open_tokenizer(config.tokenizer);
   const auto found = find_shipped(path);
-  const auto store = config.source == DataSource::kText
-                         ? load_text(text_files(found), *tokenizer, path)
-                         : open_shards(shard_files(found), *tokenizer);
+  const auto store = config.source == DataSource::kTokens
+                         ? open_shards(shard_files(found), *tokenizer)
+                         : load_text(text_files(found), *tokenizer, path);
   return {ValidationSet(TokenView(store, whole_stream(*store)), tokenizer,
                         {config.sequence_length, config.document_mask}, path),
           tokenizer, "all"};
@@ -71,36 +74,41 @@ Chosen choose(const EvalArguments& arguments, const DataConfig& config) {
 
 /// What can be refused before anything is read.
 void check(const EvalArguments& arguments) {
-  for (const auto& task : arguments.tasks)
-    require(task == "text", "--task {}: not available in this version; expected text", task);
   if (!arguments.split) return;
-  require(*arguments.split == "validation" || *arguments.split == "train",
-          "--split {}: expected validation or train", *arguments.split);
   require(arguments.data.empty(), "--split {} with --data: all of --data is read; give one of them",
           *arguments.split);
 }
 
-void run_eval(const EvalArguments& arguments, int& status) {
-  check(arguments);
-  auto opened = open_model(arguments.model, arguments.best);
-  refuse_loops_of_rlt(opened.stored.config, arguments.loops.has_value());
-  if (arguments.interval >= 0)
-    set_feedback_interval(opened.stored.model, arguments.interval, "--feedback-interval");
+/// The same, once it is known what the model was trained on.
+void check(const EvalArguments& arguments, const std::string& task, const DataConfig& config) {
+  if (task == "text") {
+    require(!arguments.split || *arguments.split == "validation" || *arguments.split == "train",
+            "--split {}: expected validation or train", *arguments.split);
+    require(!arguments.lengths && arguments.examples == 0,
+            "--lengths and --examples are for tasks; leave them out, or give --task NAME");
+    require(
+        config.source != DataSource::kTask || !arguments.data.empty(),
+        "--task text: this model was trained on a task and its recipe names no text; give --data "
+        "PATH");
+    return;
+  }
+  require(
+      arguments.data.empty() && arguments.tokens == 0,
+      "--data and --tokens are for text; leave them out for --task {}, which takes --lengths and "
+      "--examples",
+      task);
+}
+
+/// Adds the rows of text to `rows` and `table`; false when an interrupt is wished.
+bool score_text(const EvalArguments& arguments, const OpenedModel& opened,
+                std::span<const std::int64_t> loops, Json& rows, TextTable& table) {
   const auto& config = opened.stored.config;
-  set_threads(arguments.threads > 0 ? static_cast<int>(arguments.threads) : available_cores());
-  const auto loops = loops_of(arguments, config);
   const auto [all, tokenizer, split] = choose(arguments, config.data);
   require(tokenizer->vocab() <= config.model.vocab,
           "{}: its vocabulary of {} is smaller than the tokenizer's {}", opened.file.string(),
           config.model.vocab, tokenizer->vocab());
   const auto chosen = all.spread(arguments.tokens);
   const auto points = evaluate_loss(opened.stored.model, chosen, loops);
-  if (points.empty()) {
-    status = interrupt_exit_status();
-    return;
-  }
-  Json rows = Json::array();
-  TextTable table({"task", "split", "loops", "loss_nats", "stderr", "bits_per_byte", "trained"});
   const bool fixed = config.loops.sampler == Sampler::kFixed;
   const auto most = static_cast<std::int64_t>(largest_loops(config.loops).forward);
   for (const auto& point : points) {
@@ -129,25 +137,68 @@ void run_eval(const EvalArguments& arguments, int& status) {
                fmt::format("{:.4f}", point.stderr_nats), fmt::format("{:.4f}", point.bits_per_byte),
                trained ? "yes" : "no"});
   }
+  return !points.empty();
+}
+
+void run_eval(const EvalArguments& arguments, int& status) {
+  check(arguments);
+  auto opened = open_model(arguments.model, arguments.best);
+  refuse_loops_of_rlt(opened.stored.config, arguments.loops.has_value());
+  if (arguments.interval >= 0)
+    set_feedback_interval(opened.stored.model, arguments.interval, "--feedback-interval");
+  const auto& config = opened.stored.config;
+  set_threads(arguments.threads > 0 ? static_cast<int>(arguments.threads) : available_cores());
+  auto tasks = arguments.tasks;
+  if (tasks.empty())
+    tasks = {config.data.source == DataSource::kTask ? config.data.task : std::string("text")};
+  Json rows = Json::array(), task_rows = Json::array();
+  TextTable text({"task", "split", "loops", "loss_nats", "stderr", "bits_per_byte", "trained"});
+  for (const auto& task : tasks) check(arguments, task, config.data);
+  for (const auto& task : tasks) {
+    const auto loops = loops_of(arguments, config, task);
+    if (task == "text") {
+      if (score_text(arguments, opened, loops, rows, text)) continue;
+    } else if (const auto scored = score_task(opened,
+                                              {.task = task,
+                                               .lengths = arguments.lengths,
+                                               .split = arguments.split,
+                                               .examples = arguments.examples},
+                                              loops)) {
+      for (const auto& row : *scored) task_rows.push_back(row);
+      continue;
+    }
+    status = interrupt_exit_status();
+    return;
+  }
+  const bool has_text = !rows.empty();
+  for (auto& row : task_rows) rows.push_back(row);
   if (arguments.json) return print_json({{"rows", rows}});
-  print_table(table);
+  if (has_text) print_table(text);
+  if (!task_rows.empty()) print_task_rows(task_rows);
 }
 
 }  // namespace
 
 void declare_eval(CLI::App& app, int& status) {
   auto arguments = std::make_shared<EvalArguments>();
-  auto* command =
-      app.add_subcommand("eval", "Loss and bits per byte on held-out text, per loop count");
+  auto* command = app.add_subcommand(
+      "eval", "Loss and bits per byte on held-out text, or scores of tasks, per loop count");
   command->add_option("MODEL", arguments->model, "a run, a checkpoint or a .safetensors file")
       ->required();
-  command->add_option("--task", arguments->tasks, "what to evaluate; default text")
+  command
+      ->add_option("--task", arguments->tasks,
+                   "text, a task (docs/tasks.md) or a *.jsonl file; default what it was trained on")
       ->allow_extra_args(false);
   command->add_option("--loops", arguments->loops,
                       "loop counts: 1,2,4; default 1 … 4 loops.forward for a looped model");
   add_whole_number(*command, "--feedback-interval", arguments->interval, 0, kMostInterval,
                    "of an RLT, another interval than the one it was trained with last");
-  command->add_option("--split", arguments->split, "validation (default) or train");
+  command->add_option("--lengths", arguments->lengths,
+                      "of a task's examples: 32,40; default those of the recipe");
+  add_whole_number(*command, "--examples", arguments->examples, 1, 1'000'000,
+                   "of a task, per length; default those of the recipe");
+  command->add_option("--split", arguments->split,
+                      "text: validation (default) or train; tasks: test (default) or validation");
   command->add_option("--data", arguments->data,
                       "text or shards to evaluate, all of it, instead of the run's own");
   add_whole_number(*command, "--tokens", arguments->tokens, 1, std::int64_t{1} << 60,
@@ -157,7 +208,9 @@ void declare_eval(CLI::App& app, int& status) {
   command->add_flag("--best", arguments->best,
                     "of a run, the checkpoint of lowest validation loss");
   command->add_flag("--json", arguments->json, "print one JSON object");
-  command->footer("Example: rondo eval runs/a --loops 1,2,4,8,16");
+  command->footer(
+      "Examples: rondo eval runs/a --loops 1,2,4,8,16\n"
+      "          rondo eval runs/parity --best --lengths 40,80,160");
   command->callback([arguments, &status] { run_eval(*arguments, status); });
 }
 

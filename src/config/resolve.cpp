@@ -153,6 +153,12 @@ void resolve(Config& config, std::string_view source) {
   check_data(config.data, source);
   resolve_task(config.data, source);
   check_train(config.train, source);
+  const auto groups = config.data.length_groups;
+  require(
+      groups <= config.train.batch && config.train.micro_batch * groups <= config.train.batch,
+      "{}: data.length_groups = {} and train.micro_batch = {} do not fit into train.batch = {}; "
+      "expected micro-batches of at most batch / length_groups",
+      source, groups, config.train.micro_batch, config.train.batch);
 }
 
 std::vector<std::string> notes(const Config& config) {

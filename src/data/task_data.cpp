@@ -189,6 +189,22 @@ std::vector<TaskExamples> TaskData::draw(TaskSplit split, std::uint64_t seed,
   return list;
 }
 
+std::vector<TaskExamples> file_examples(const Task& file, std::span<const std::int64_t> lengths,
+                                        std::int64_t examples) {
+  DataConfig asked;
+  asked.test_lengths.assign(lengths.begin(), lengths.end());
+  asked.test_examples = examples;
+  const auto task = std::make_shared<const Task>(file);
+  std::vector<TaskExamples> list;
+  for (const auto& set : test_sets(file, asked, file.training)) {
+    const TaskStream stream(task, 0, TaskSplit::test, set.lengths);
+    list.push_back({.lengths = set.lengths,
+                    .split = "all",
+                    .samples = draw_examples(file, stream, set.examples)});
+  }
+  return list;
+}
+
 std::vector<TaskExamples> TaskData::test() const {
   return draw(TaskSplit::test, data_.test_seed, test_sets_);
 }

@@ -84,6 +84,12 @@ class TaskData {
   std::string sha256_, description_;
 };
 
+/// All examples of a file, by length, at most a thousand each; or those of these lengths.
+/// `examples` is the most per length, 0 = a thousand. Throws an input error for a length that does
+/// not occur.
+std::vector<TaskExamples> file_examples(const Task& file, std::span<const std::int64_t> lengths,
+                                        std::int64_t examples);
+
 /// The sets that a recipe asks for: its own lengths and numbers, else those of the protocol, whose
 /// lengths keep their ratio to the longest one trained on.
 std::vector<TaskSet> validation_sets(const Task& task, const DataConfig& data, TaskRange trained);

@@ -177,7 +177,12 @@ std::set<std::string> held_out_inputs(const Examples& examples, double share, Ta
 
 }  // namespace
 
-Task file_task(const fs::path& file) { return task_of(read_examples(file), file.string()); }
+Task file_task(const fs::path& file) {
+  const auto examples = read_examples(file);
+  Task task = task_of(examples, file.string());
+  set_file_protocol(task, examples, task.training);
+  return task;
+}
 
 FileParts split_file_task(const std::string& file, const std::string& validation,
                           TaskRange trained) {

@@ -17,8 +17,6 @@ constexpr std::int64_t kMaxLogits = std::int64_t{1} << 25, kMaxTokens = 4096;
 // An RLT multiplies as many rows at once as there are sequences, so it takes more of them.
 constexpr std::int64_t kMaxRecurrentTokens = 32768;
 
-// Training sequences are numbered from 0; random initial states of evaluation use other streams.
-constexpr std::uint64_t kEvaluationKeys = std::uint64_t{1} << 62;
 constexpr std::uint64_t kStateSeed = 0;
 
 /// Sums over sequences, for mean and spread.

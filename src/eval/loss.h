@@ -11,6 +11,9 @@
 
 namespace rondo {
 
+/// Training sequences are numbered from 0; random initial states of evaluation use other streams.
+inline constexpr std::uint64_t kEvaluationKeys = std::uint64_t{1} << 62;
+
 /// Loss of a set of sequences after `loops` loops.
 struct LossAt {
   std::int64_t loops = 0;

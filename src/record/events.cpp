@@ -95,6 +95,29 @@ void read_depth(const Reader& in, const char* key, std::vector<DepthPoint>& out)
   }
 }
 
+void read_lengths(const Reader& in, std::vector<LengthPoint>& out) {
+  const Json* list = in.get("length_sweep");
+  if (list == nullptr) return;
+  if (!list->is_array()) in.wrong("length_sweep", "a list of objects with the key length");
+  out.clear();
+  for (const Json& item : *list) {
+    if (!item.is_object()) in.wrong("length_sweep", "a list of objects with the key length");
+    const Reader row = in.inside("length_sweep", item);
+    LengthPoint point;
+    point.length = row.whole("length");
+    if (row.has("loops")) point.loops = row.whole("loops");
+    row.text("metric", point.metric);
+    row.number("value", point.value);
+    row.number("stderr", point.error);
+    row.number("chance", point.chance);
+    row.number("majority", point.majority);
+    row.number("examples", point.examples);
+    const Json* trained = row.get("trained");
+    point.trained = trained != nullptr && trained->is_boolean() && trained->get<bool>();
+    out.push_back(std::move(point));
+  }
+}
+
 /// An object under `key`, or, as other programs write it, one number for `whole`.
 template <typename Read>
 void read_part(const Reader& in, const char* key, double& whole, Read&& read) {
@@ -138,6 +161,9 @@ void read_summary(const Reader& in, RunSummary& out) {
   });
   if (!std::isnan(fixed_loops)) out.trained_loops_min = out.trained_loops_max = fixed_loops;
   read_depth(in, "depth_sweep", out.depth_sweep);
+  read_lengths(in, out.length_sweep);
+  if (const Json* selected = in.get("selected"); selected != nullptr && selected->is_object())
+    in.inside("selected", *selected).number("step", out.selected_step);
   in.text("stop_reason", out.stop_reason);
   in.text("message", out.message);
   in.text("seed", out.seed);

@@ -36,6 +36,17 @@ struct DepthPoint {
   double stderr_nats = kNotRecorded;  ///< standard error of loss_nats (`stderr` in the file)
 };
 
+/// One score of a length sweep: a task's examples of one length.
+struct LengthPoint {
+  std::int64_t length = 0, loops = 0;
+  std::string metric;  ///< "accuracy", …
+  double value = kNotRecorded;
+  double error = kNotRecorded;  ///< standard error over examples (`stderr` in the file)
+  double chance = kNotRecorded, majority = kNotRecorded;
+  double examples = kNotRecorded;
+  bool trained = false;  ///< whether examples of the length were trained on
+};
+
 /// One validation while training; the last one carries the depth sweep.
 struct ValidationEvent {
   std::int64_t step = 0;
@@ -71,6 +82,8 @@ struct RunSummary {
   double effective_depth = kNotRecorded;
   double trained_loops_min = kNotRecorded, trained_loops_max = kNotRecorded;
   std::vector<DepthPoint> depth_sweep;
+  std::vector<LengthPoint> length_sweep;  ///< of the checkpoint at selected_step
+  double selected_step = kNotRecorded;    ///< of lowest validation loss
   std::string stop_reason, message;
   std::string seed, config_hash, version, libtorch, machine, command;
   std::string data_sha256, data_description;

@@ -91,7 +91,8 @@ double BenchSubject::tokens_per_step() const {
 }
 
 double BenchSubject::step() {
-  const auto result = run_step(config_, data_, model_, optimizer_, ++step_);
+  const auto result =
+      run_step(config_, window_batches(data_, config_.train), model_, optimizer_, ++step_);
   return tokens_per_step() * flops_per_token(config_.model, config_.model.vocab,
                                              config_.data.sequence_length,
                                              {static_cast<double>(result.loops.forward),

@@ -6,7 +6,6 @@
 
 #include "base/log.h"
 #include "config/recipe.h"
-#include "data/dataset.h"
 #include "tensor/roof.h"
 #include "tensor/tensor.h"
 #include "train/preflight.h"
@@ -15,14 +14,13 @@
 namespace rondo {
 
 Json plan_training(const Config& recipe, const fs::path& out) {
-  const auto data = open_dataset(recipe.data);
-  const auto config = settle(recipe, data.tokenizer->vocab());
+  const RunData data(recipe.data);
+  const auto config = settle(data.completed(recipe), data.vocab());
   set_threads(static_cast<int>(config.engine.threads));
-  const auto facts =
-      preflight(config, static_cast<double>(data.training.tokens()), known_roof_gflops());
+  const auto facts = preflight(config, data, known_roof_gflops());
   refuse_if_too_large(facts, out);
   for (const auto& note : notes(config)) log("note: {}", note);
-  return {{"text", data.description + "\n" + preflight_text(config, facts)},
+  return {{"text", data.description() + "\n" + preflight_text(config, facts)},
           {"parameters", facts.parameters},
           {"tokens", std::llround(facts.tokens)},
           {"tokens_per_parameter", facts.tokens_per_parameter},

@@ -52,14 +52,14 @@ std::string rlt_text(const Config& config) {
 
 }  // namespace
 
-Preflight preflight(const Config& config, double training_tokens, double roof_gflops) {
+Preflight preflight(const Config& config, const RunData& data, double roof_gflops) {
   Preflight facts;
   const auto counts = count_parameters(config.model, config.model.vocab);
   facts.parameters = counts.total;
   facts.tokens = static_cast<double>(config.train.steps) * static_cast<double>(config.train.batch) *
-                 static_cast<double>(config.data.sequence_length);
+                 data.tokens_per_sequence();
   facts.tokens_per_parameter = facts.tokens / static_cast<double>(counts.non_embedding());
-  facts.epochs = facts.tokens / training_tokens;
+  if (const auto epoch = data.training_tokens()) facts.epochs = facts.tokens / *epoch;
   const auto flops = expected_flops_per_token(config);
   facts.flops = flops.train_matmul * facts.tokens;
   const auto memory =
@@ -103,10 +103,11 @@ std::string preflight_text(const Config& config, const Preflight& facts) {
   std::string text =
       fmt::format("{} parameters, {}\n", si(static_cast<double>(facts.parameters)),
                   config.model.kind == ModelKind::kRlt ? rlt_text(config) : loops_text(config));
-  text += fmt::format(
-      "{} tokens in {} steps ({:.1f} per non-embedding parameter, {:.2f} epochs), {} FLOPs\n",
-      si(facts.tokens), config.train.steps, facts.tokens_per_parameter, facts.epochs,
-      si(facts.flops));
+  text += fmt::format("{} tokens in {} steps ({:.1f} per non-embedding parameter{}), {} FLOPs\n",
+                      si(facts.tokens), config.train.steps, facts.tokens_per_parameter,
+                      facts.epochs > 0 ? fmt::format(", {:.2f} epochs", facts.epochs)
+                                       : std::string(", no example twice"),
+                      si(facts.flops));
   text += fmt::format("memory about {} ({} free), micro-batch {} of {}; disk {} for checkpoints\n",
                       bytes(facts.memory_bytes), bytes(static_cast<double>(free_memory_bytes())),
                       config.train.micro_batch, config.train.batch, bytes(facts.disk_bytes));

@@ -6,26 +6,28 @@
 #include "base/files.h"
 #include "config/config.h"
 #include "cost/machine_speed.h"
+#include "train/run_data.h"
 
 namespace rondo {
 
 /// Facts known before the first step.
 struct Preflight {
   std::int64_t parameters = 0;
-  double tokens = 0, tokens_per_parameter = 0, epochs = 0;  ///< per non-embedding parameter
-  double flops = 0;         ///< of the whole run: train_matmul × tokens
-  double memory_bytes = 0;  ///< estimated peak
-  double disk_bytes = 0;    ///< of the checkpoints kept
+  double tokens = 0, tokens_per_parameter = 0;  ///< per non-embedding parameter
+  double epochs = 0;                            ///< 0 for a task that has no end
+  double flops = 0;                             ///< of the whole run: train_matmul × tokens
+  double memory_bytes = 0;                      ///< estimated peak
+  double disk_bytes = 0;                        ///< of the checkpoints kept
   double roof_gflops = 0;
   double seconds = 0;     ///< estimated
   bool measured = false;  ///< by measurements of this machine, not by a share
 };
 
-/// Computes the facts. `training_tokens` is the size of the training data. With a roof the time is
+/// Computes the facts for a run on `data`. With a roof the time is
 /// estimated: from the cached measurement of this machine and config.engine.threads threads if
 /// there is one (cost/machine_speed.h), else as a share of the speed of large products with the
 /// library that the config names, which becomes the one in use.
-Preflight preflight(const Config& config, double training_tokens, double roof_gflops);
+Preflight preflight(const Config& config, const RunData& data, double roof_gflops);
 
 /// The speed of this machine with so many threads: cached, or measured (three seconds; sets the
 /// threads) and then cached, unless other processes disturbed it. `anew` measures in any case. A

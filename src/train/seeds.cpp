@@ -84,7 +84,9 @@ SeedRuns train_seeds(const Config& config, std::span<const std::int64_t> seeds,
   }
   result.summary = {
       {"runs", runs}, {"finished", finished.size()}, {"failed", runs.size() - finished.size()}};
-  for (const char* key : {"train_loss_nats", "validation_loss_nats", "bits_per_byte"})
+  const bool task = config.data.source == DataSource::kTask;
+  for (const char* key :
+       {"train_loss_nats", "validation_loss_nats", task ? "accuracy" : "bits_per_byte"})
     result.summary[key] = spread(finished, key);
   return result;
 }

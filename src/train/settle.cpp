@@ -1,7 +1,10 @@
 // Deciding for this machine.
 #include "train/settle.h"
 
+#include <algorithm>
+
 #include "base/error.h"
+#include "config/task_lengths.h"
 #include "cost/memory.h"
 #include "train/precision.h"
 #include "train/quickest.h"
@@ -11,6 +14,22 @@ namespace {
 
 // Share of the machine's memory that one run plans to use.
 constexpr double kMemoryShare = 0.5;
+// Groups of similar length that a step of a task is cut into where lengths vary: filling up then
+// costs about a twelfth of the tokens. A recurrent model, whose products have one row a sequence,
+// is better served by fewer and larger ones.
+constexpr std::int64_t kLengthGroups = 8, kRecurrentGroups = 4;
+
+/// Sequences that may run together as far as their lengths are concerned.
+std::int64_t largest_group(const Config& config) {
+  const auto& data = config.data;
+  if (data.source != DataSource::kTask || data.min_length == data.max_length)
+    return config.train.batch;
+  const bool recurrent =
+      config.model.kind == ModelKind::kRlt && config.model.feedback_interval > 0;
+  const auto groups = data.length_groups > 0 ? data.length_groups
+                                             : (recurrent ? kRecurrentGroups : kLengthGroups);
+  return std::max<std::int64_t>(1, config.train.batch / groups);
+}
 
 }  // namespace
 
@@ -24,20 +43,26 @@ Config settle(Config config, std::int64_t tokenizer_vocab) {
   config.train.precision = settle_precision(config.train.precision, cpu_features());
   if (config.model.vocab == 0) config.model.vocab = tokenizer_vocab;
   require(config.model.vocab >= tokenizer_vocab,
-          "model.vocab = {} is smaller than the tokenizer's {} ids; leave it 0 or make it larger",
-          config.model.vocab, tokenizer_vocab);
+          "model.vocab = {} is smaller than the {}'s {} ids; leave it 0 or make it larger",
+          config.model.vocab, config.data.source == DataSource::kTask ? "task" : "tokenizer",
+          tokenizer_vocab);
   if (config.engine.threads == 0) config.engine.threads = available_cores();
   if (config.engine.gemm == GemmChoice::kAuto) config.engine.gemm = quickest_gemm_for(config);
   if (config.train.micro_batch == 0) {
     const double budget = kMemoryShare * static_cast<double>(total_memory_bytes());
-    config.train.micro_batch =
-        quickest_micro_batch(config, largest_micro_batch(config, config.model.vocab, budget));
+    const auto fits = largest_micro_batch(config, config.model.vocab, budget);
+    config.train.micro_batch = quickest_micro_batch(config, std::min(fits, largest_group(config)));
   }
   return config;
 }
 
 Config adopt_settled(Config recipe, const Config& earlier) {
   if (recipe.model.vocab == 0) recipe.model.vocab = earlier.model.vocab;
+  if (is_task_file(recipe.data.task) && recipe.data.source == DataSource::kTask) {
+    if (recipe.data.min_length == 0) recipe.data.min_length = earlier.data.min_length;
+    if (recipe.data.max_length == 0) recipe.data.max_length = earlier.data.max_length;
+    recipe.data.sequence_length = earlier.data.sequence_length;
+  }
   if (recipe.train.micro_batch == 0) recipe.train.micro_batch = earlier.train.micro_batch;
   if (recipe.engine.threads == 0) recipe.engine.threads = earlier.engine.threads;
   if (recipe.engine.gemm == GemmChoice::kAuto) recipe.engine.gemm = earlier.engine.gemm;

@@ -3,17 +3,18 @@
 
 #include <vector>
 
-#include "data/batches.h"
 #include "model/model.h"
 #include "train/optimizer.h"
 #include "train/recurrence_sampler.h"
+#include "train/run_data.h"
 
 namespace rondo {
 
 /// What a step measured.
 struct StepResult {
   LoopDraw loops{};
-  double loss_nats = 0;      ///< mean over the batch's tokens, before the step
+  double loss_nats = 0;      ///< mean over the batch's tokens (tasks: examples), before the step
+  std::int64_t tokens = 0;   ///< read, filling left out
   double gradient_norm = 0;  ///< before clipping
   double learning_rate = 0;
   std::vector<double> state_norms;  ///< RMS of the state after each loop, first micro-batch; of an
@@ -22,9 +23,9 @@ struct StepResult {
   bool finite = true;
 };
 
-/// Runs step `step` (from 1) of the recipe. All it depends on besides the weights and moments is
-/// (config, step).
-StepResult run_step(const Config& config, const TrainingSet& data, Model& model, AdamW& optimizer,
-                    std::int64_t step);
+/// Runs step `step` (from 1) of the recipe on batches(step). All it depends on besides the weights
+/// and moments is (config, step).
+StepResult run_step(const Config& config, const StepBatches& batches, Model& model,
+                    AdamW& optimizer, std::int64_t step);
 
 }  // namespace rondo

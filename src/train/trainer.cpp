@@ -17,15 +17,17 @@
 #include "cost/describe.h"
 #include "cost/flops.h"
 #include "cost/loops.h"
-#include "data/dataset.h"
 #include "eval/loss.h"
 #include "eval/open_model.h"
+#include "eval/task_eval.h"
 #include "nn/engine.h"
+#include "record/events.h"
 #include "record/run_folder.h"
 #include "record/state.h"
 #include "tensor/roof.h"
 #include "train/checkpoint.h"
 #include "train/preflight.h"
+#include "train/run_data.h"
 #include "train/schedule.h"
 #include "train/settle.h"
 #include "train/start.h"
@@ -50,13 +52,15 @@ void reset_peak_memory() {
   }
 }
 
-Json depth_json(const std::vector<LossAt>& points) {
+Json depth_json(const std::vector<Validation>& points) {
   Json list = Json::array();
-  for (const auto& point : points)
-    list.push_back({{"loops", point.loops},
-                    {"loss_nats", point.loss_nats},
-                    {"bits_per_byte", point.bits_per_byte},
-                    {"stderr", point.stderr_nats}});
+  for (const auto& point : points) {
+    Json row = {{"loops", point.loops}, {"loss_nats", point.loss_nats}};
+    if (point.bits_per_byte) row["bits_per_byte"] = *point.bits_per_byte;
+    if (point.accuracy) row["accuracy"] = *point.accuracy;
+    row["stderr"] = point.stderr_nats;
+    list.push_back(std::move(row));
+  }
   return list;
 }
 
@@ -70,21 +74,23 @@ class Run {
   bool step();
   void validate(bool last);
   void save();
+  void sweep_lengths();
   void show(const StepResult& result, double seconds);
   void append_step(const StepResult& result, double seconds);
   [[nodiscard]] bool weights_finite();
   [[nodiscard]] bool last_step() const { return step_ == last_; }
   [[nodiscard]] Preflight plan() const;
-  [[nodiscard]] double tokens_per_step() const;
+  /// Tokens of a step in the mean so far.
+  [[nodiscard]] double tokens_per_step() const { return tokens_ / static_cast<double>(step_); }
   /// Tokens so far, as records show them: a whole number.
   [[nodiscard]] std::int64_t tokens() const { return std::llround(tokens_); }
   [[nodiscard]] Json facts() const;
   [[nodiscard]] Json summary(const std::string& stop_reason, const std::string& message) const;
 
   TrainOptions options_;
-  Dataset data_;
+  RunData data_;
+  StepBatches batches_;
   Config config_;
-  ValidationSet validation_;
   Model model_;
   std::optional<AdamW> optimizer_;
   std::optional<RunWriter> writer_;
@@ -95,19 +101,21 @@ class Run {
   std::int64_t step_ = 0, last_ = 0, first_ = 0;
   double tokens_ = 0, flops_ = 0, wall_before_ = 0;
   Clock::time_point started_ = Clock::now();
-  std::optional<double> train_loss_, validation_loss_, bits_per_byte_, validated_now_, best_;
-  std::vector<LossAt> sweep_;
+  std::optional<double> train_loss_, validation_loss_, bits_per_byte_, accuracy_;
+  std::optional<double> validated_now_, best_;
+  std::vector<Validation> sweep_;
+  Json length_sweep_, selected_;
   std::deque<double> step_times_;
   std::optional<StepProfile> profile_;
 };
 
 Run::Run(const Config& recipe, const TrainOptions& options)
     : options_(options),
-      data_(open_dataset(recipe.data)),
-      config_(settle(options.resume ? resumed_config(recipe, options.out) : recipe,
-                     data_.tokenizer->vocab())),
-      validation_(data_.validation.spread(recipe.data.validation_tokens)),
+      data_(recipe.data),
+      config_(settle(data_.completed(options.resume ? resumed_config(recipe, options.out) : recipe),
+                     data_.vocab())),
       progress_(options.label) {
+  batches_ = data_.batches(config_.train);
   set_threads(static_cast<int>(config_.engine.threads));
   use_engine(config_.engine);
   counts_ = count_parameters(config_.model, config_.model.vocab);
@@ -126,14 +134,7 @@ Run::Run(const Config& recipe, const TrainOptions& options)
                                         : std::min(config_.train.steps, config_.train.stop_after);
 }
 
-Preflight Run::plan() const {
-  return preflight(config_, static_cast<double>(data_.training.tokens()), roof_gflops_);
-}
-
-double Run::tokens_per_step() const {
-  return static_cast<double>(config_.train.batch) *
-         static_cast<double>(config_.data.sequence_length);
-}
+Preflight Run::plan() const { return preflight(config_, data_, roof_gflops_); }
 
 void Run::begin() {
   if (!options_.resume) {
@@ -142,11 +143,11 @@ void Run::begin() {
     const auto entries = list_checkpoints(options_.out / kCheckpointsFolder);
     if (!entries.empty()) {
       const auto& entry = entries.back();
-      require(entry.manifest.data_sha256 == data_.sha256,
+      require(entry.manifest.data_sha256 == data_.sha256(),
               "{}: the data at {} have changed since this run began (SHA-256 {}… before, {}… now); "
               "restore them or start another run",
-              options_.out.string(), config_.data.path, entry.manifest.data_sha256.substr(0, 12),
-              data_.sha256.substr(0, 12));
+              options_.out.string(), data_.name(), entry.manifest.data_sha256.substr(0, 12),
+              data_.sha256().substr(0, 12));
       const auto manifest = load_checkpoint(entry.path, config_, model_, *optimizer_);
       step_ = manifest.step;
       tokens_ = manifest.tokens;
@@ -194,6 +195,7 @@ Json Run::go() {
     if (stop_reason.empty()) {
       if (first_ == step_) validate(/*last=*/step_ == config_.train.steps);
       stop_reason = step_ == config_.train.steps ? kStopFinished : kStopAfter;
+      if (stop_reason == kStopFinished && data_.task() != nullptr) sweep_lengths();
     }
   } catch (const Error& error) {
     writer_->append({{"event", "stopped"},
@@ -216,18 +218,19 @@ Json Run::go() {
 bool Run::step() {
   if (profile_) profile_->begin();
   const auto start = Clock::now();
-  const auto result = run_step(config_, data_.training, model_, *optimizer_, step_ + 1);
+  const auto result = run_step(config_, batches_, model_, *optimizer_, step_ + 1);
   const double seconds = seconds_since(start);
   if (profile_ && profile_->end(seconds))
     for (const auto& line : split(profile_->text(), '\n')) log("{}", line);
   if (!result.finite) return false;
   ++step_;
   train_loss_ = result.loss_nats;
-  tokens_ += tokens_per_step();
-  flops_ += tokens_per_step() * train_matmul_flops(static_cast<double>(counts_.n_once_matrices),
-                                                   static_cast<double>(counts_.n_rec_matrices),
-                                                   {static_cast<double>(result.loops.forward),
-                                                    static_cast<double>(result.loops.backward)});
+  const auto tokens = static_cast<double>(result.tokens);
+  tokens_ += tokens;
+  flops_ += tokens * train_matmul_flops(static_cast<double>(counts_.n_once_matrices),
+                                        static_cast<double>(counts_.n_rec_matrices),
+                                        {static_cast<double>(result.loops.forward),
+                                         static_cast<double>(result.loops.backward)});
   append_step(result, seconds);
   show(result, seconds);
 
@@ -249,14 +252,16 @@ bool Run::step() {
 void Run::validate(bool last) {
   const auto trained = config_.loops.forward;
   const auto loops = last ? default_loops(config_) : std::vector<std::int64_t>{trained};
-  const auto points = evaluate_loss(model_, validation_, loops);
+  const auto points = data_.validate(model_, loops);
   Json event = {{"step", step_}, {"tokens", tokens()}, {"flops", flops_}};
   for (const auto& point : points) {
     if (point.loops != trained) continue;
     validation_loss_ = validated_now_ = point.loss_nats;
     bits_per_byte_ = point.bits_per_byte;
+    accuracy_ = point.accuracy;
     event["validation_loss_nats"] = point.loss_nats;
-    event["bits_per_byte"] = point.bits_per_byte;
+    if (point.bits_per_byte) event["bits_per_byte"] = *point.bits_per_byte;
+    if (point.accuracy) event["accuracy"] = *point.accuracy;
     event["stderr"] = point.stderr_nats;
   }
   if (points.empty()) return;
@@ -264,14 +269,42 @@ void Run::validate(bool last) {
   if (last) sweep_ = points;
   writer_->append(event);
   if (progress_.due() || last)
-    progress_.update(fmt::format("step {}: validation {:.4f} nats, {:.4f} bits per byte", step_,
-                                 *validation_loss_, *bits_per_byte_));
+    progress_.update(fmt::format(
+        "step {}: validation {:.4f} nats, {}", step_, *validation_loss_,
+        accuracy_ ? fmt::format("{:.2f} % right", 100 * *accuracy_)
+                  : fmt::format("{:.4f} bits per byte", bits_per_byte_.value_or(kNotRecorded))));
+}
+
+/// Scores the checkpoint of lowest validation loss (the last one unless that is kept) on test
+/// examples of every length.
+void Run::sweep_lengths() {
+  auto selected = open_model(writer_->dir(), config_.train.keep_best).stored.model;
+  set_form(selected, form_of(config_.engine));
+  const std::vector<std::int64_t> loops = {config_.loops.forward};
+  auto rows = Json::array();
+  for (const auto& set : data_.task()->test()) {
+    const auto results = evaluate_task(selected, set.samples, loops);
+    if (results.empty()) return;
+    for (auto& row : task_rows(data_.task()->task(), set, results)) rows.push_back(std::move(row));
+  }
+  length_sweep_ = std::move(rows);
+  // Which step that was: every validation is on record, those before a resume too.
+  const auto file = writer_->dir() / kMetricsFile;
+  for (const auto& event : parse_events(read_file(file), file.string()).validations) {
+    const bool last = event.step == step_;
+    if (config_.train.keep_best
+            ? selected_.is_null() || event.validation_loss_nats < selected_["validation_loss_nats"]
+            : last)
+      selected_ = {{"step", event.step},
+                   {"validation_loss_nats", event.validation_loss_nats},
+                   {"accuracy", event.accuracy}};
+  }
 }
 
 void Run::save() {
   Manifest manifest{.step = step_,
                     .config_hash = {},
-                    .data_sha256 = data_.sha256,
+                    .data_sha256 = data_.sha256(),
                     .version = {},
                     .files = {},
                     .tokens = tokens_,
@@ -318,11 +351,11 @@ void Run::show(const StepResult& result, double seconds) {
           config_.model, config_.model.vocab, config_.data.sequence_length,
           {static_cast<double>(result.loops.forward), static_cast<double>(result.loops.backward)})
           .train *
-      tokens_per_step();
+      static_cast<double>(result.tokens);
   const double typical = median(std::vector<double>(step_times_.begin(), step_times_.end()));
   progress_.update(
       fmt::format("step {}/{}  loss {:.4f}  {} tokens/s  {:.0f} % of the roof  {} left", step_,
-                  last_, result.loss_nats, si(tokens_per_step() / seconds),
+                  last_, result.loss_nats, si(static_cast<double>(result.tokens) / seconds),
                   100.0 * flops / seconds / (roof_gflops_ * 1e9),
                   duration(typical * static_cast<double>(last_ - step_))));
 }
@@ -338,7 +371,7 @@ Json Run::facts() const {
             {"max", std::llround(largest_loops(config_.loops).forward)}}},
           {"seed", config_.seed},
           {"config_hash", config_hash(config_)},
-          {"data", {{"sha256", data_.sha256}, {"description", data_.description}}},
+          {"data", {{"sha256", data_.sha256()}, {"description", data_.description()}}},
           {"version", kVersion},
           {"libtorch", libtorch_version()},
           {"machine", machine_name()},
@@ -353,8 +386,14 @@ Json Run::summary(const std::string& stop_reason, const std::string& message) co
                {"tokens", tokens()},
                {"flops", flops_},
                {"train_loss_nats", number(train_loss_)},
-               {"validation_loss_nats", number(validation_loss_)},
-               {"bits_per_byte", number(bits_per_byte_)}};
+               {"validation_loss_nats", number(validation_loss_)}};
+  if (data_.task() == nullptr) {
+    json["bits_per_byte"] = number(bits_per_byte_);
+  } else {
+    json["accuracy"] = number(accuracy_);
+    json["selected"] = selected_;
+    json["length_sweep"] = length_sweep_;
+  }
   const double typical = median(std::vector<double>(step_times_.begin(), step_times_.end()));
   json["tokens_per_s"] = number(tokens_per_step() / typical);
   json["roof_gflops"] = roof_gflops_;
