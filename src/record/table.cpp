@@ -222,14 +222,34 @@ std::string loops_text(const RunGroup& group) {
 }
 
 TextTable to_text(const RunTable& table) {
-  TextTable text({"group", "seeds", "parameters", "loops", "depth", "FLOPs/token", "tokens",
-                  "FLOPs", "validation nats", "bits/byte", "failed"});
-  for (const auto& group : table.groups)
-    text.add({group.name, join(group.seeds, ","), count_text(group.parameters.total),
-              loops_text(group), count_text(group.effective_depth),
-              count_text(group.flops_per_token_train), count_text(group.tokens),
-              count_text(group.flops), spread_text(group.validation_loss_nats),
-              spread_text(group.bits_per_byte), std::to_string(group.diverged + group.failed)});
+  // Text has bits per byte, tasks have accuracy.
+  bool bits = false, accuracy = false;
+  for (const auto& group : table.groups) {
+    bits = bits || group.bits_per_byte.count > 0;
+    accuracy = accuracy || group.accuracy.count > 0;
+  }
+  std::vector<std::string> header = {"group",  "seeds", "parameters",
+                                     "loops",  "depth", "FLOPs/token",
+                                     "tokens", "FLOPs", "validation nats"};
+  if (bits || !accuracy) header.emplace_back("bits/byte");
+  if (accuracy) header.emplace_back("accuracy");
+  header.emplace_back("failed");
+  TextTable text(header);
+  for (const auto& group : table.groups) {
+    std::vector<std::string> row = {group.name,
+                                    join(group.seeds, ","),
+                                    count_text(group.parameters.total),
+                                    loops_text(group),
+                                    count_text(group.effective_depth),
+                                    count_text(group.flops_per_token_train),
+                                    count_text(group.tokens),
+                                    count_text(group.flops),
+                                    spread_text(group.validation_loss_nats)};
+    if (bits || !accuracy) row.push_back(spread_text(group.bits_per_byte));
+    if (accuracy) row.push_back(spread_text(group.accuracy));
+    row.push_back(std::to_string(group.diverged + group.failed));
+    text.add(std::move(row));
+  }
   return text;
 }
 

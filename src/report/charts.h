@@ -18,6 +18,10 @@ std::optional<Chart> loss_chart(const RunTable& table);
 /// Groups without a loop are level lines. Nothing when there is no depth sweep.
 std::optional<Chart> depth_chart(const RunTable& table);
 
+/// Accuracy over the length of a task's examples, trained lengths shaded; means and every seed.
+/// Nothing when no run has a length sweep.
+std::optional<Chart> length_chart(const RunTable& table);
+
 /// Norm of the state after each loop: over the course of training for one group, at its end for
 /// several. Nothing when no run recorded norms of two loops or more.
 std::optional<Chart> states_chart(const RunTable& table);

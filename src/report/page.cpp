@@ -132,6 +132,51 @@ std::string sweep_table(const RunTable& table, const Chart& chart) {
          "</details>\n";
 }
 
+/// The length sweep in numbers: a row per group, a column per length, mean ± SD over the seeds in
+/// per cent, and how many runs of the group are missing from it.
+std::string lengths_table(const RunTable& table, const Chart& chart) {
+  std::set<double> lengths;
+  std::map<std::string, std::map<double, std::string>> values;
+  for (const auto& row : chart.data.rows) {
+    if (std::get<std::string>(row[2]) != "accuracy") continue;
+    const auto& kind = std::get<std::string>(row[4]);
+    const double length = std::get<double>(row[3]);
+    const double value = 100 * std::get<double>(row[5]), sd = 100 * std::get<double>(row[8]);
+    lengths.insert(length);
+    if (kind.starts_with("mean"))
+      values[std::get<std::string>(row[0])][length] =
+          std::isnan(sd) ? decimal_text(value, 1) : fmt::format("{:.1f} ± {:.1f}", value, sd);
+    if (std::get<std::string>(row[0]).empty()) values[kind][length] = decimal_text(value, 1);
+  }
+  std::vector<TableColumn> columns = {{"accuracy, %", "", false, ""}};
+  for (const double length : lengths) columns.push_back({fmt::format("{}", length), "", true, ""});
+  columns.push_back({"failed", "Runs that diverged or failed; not in the mean.", true, ""});
+  std::vector<Row> rows;
+  const auto add = [&](std::string head, const std::string& key, std::string failed) {
+    const auto at = values.find(key);
+    if (at == values.end()) return;
+    Row row = {std::move(head)};
+    for (const double length : lengths)
+      row.push_back(at->second.contains(length) ? at->second.at(length) : "");
+    row.push_back(std::move(failed));
+    rows.push_back(std::move(row));
+  };
+  for (std::size_t i = 0; i < table.groups.size(); ++i) {
+    const auto& group = table.groups[i];
+    add(group_cell(table, i), group.name,
+        fmt::format("{} / {}", group.diverged + group.failed, group.runs.size()));
+  }
+  for (const char* level : {"chance", "majority"}) add(level, level, "");
+  return "<details open><summary>The sweep in numbers</summary>\n" + html_table(columns, rows) +
+         "</details>\n";
+}
+
+/// What stands below a chart.
+std::string below_chart(const RunTable& table, const Chart& chart) {
+  if (chart.name == "depth") return sweep_table(table, chart);
+  return chart.name == "length" ? lengths_table(table, chart) : std::string();
+}
+
 std::string runs_section(const RunTable& table) {
   std::vector<TableColumn> columns = {
       {"run", "", false, ""},
@@ -249,8 +294,7 @@ std::string render_page(const RunTable& table, const std::vector<Chart>& charts,
   if (table.runs.size() == 1) out += figures_section(table);
   out += notes_section(table);
   if (table.runs.size() > 1) out += groups_section(table);
-  for (const auto& chart : charts)
-    out += chart_section(chart, chart.name == "depth" ? sweep_table(table, chart) : "");
+  for (const auto& chart : charts) out += chart_section(chart, below_chart(table, chart));
   if (table.runs.size() > 1) out += runs_section(table);
   out += config_section(table) + environment_section(table);
   return out + page_end(!charts.empty());

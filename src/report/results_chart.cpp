@@ -99,7 +99,7 @@ std::optional<Chart> results_chart(const RunTable& table) {
 
 std::vector<Chart> all_charts(const RunTable& table) {
   std::vector<Chart> charts;
-  for (auto* make : {results_chart, depth_chart, loss_chart, states_chart})
+  for (auto* make : {results_chart, length_chart, depth_chart, loss_chart, states_chart})
     if (auto chart = make(table)) charts.push_back(std::move(*chart));
   return charts;
 }

@@ -128,6 +128,23 @@ TEST(RecipeErrors, OutOfRange) {
 
 TEST(RecipeErrors, Contradictions) {
   expect_all({
+      {"[data]\nmin_length = 9\nmax_length = 8",
+       "r.toml: data.min_length = 9 is above data.max_length = 8"},
+      {"[data]\nmax_length = 4097",
+       "r.toml:2: data.max_length = 4097: out of range; expected 0 to 4096"},
+      {"[data]\ntest_lengths = 40",
+       "r.toml:2: data.test_lengths = 40: expected a list, as in [1, 2]"},
+      {"[data]\nlength_groups = 4",
+       "r.toml: data.length_groups = 4 is for data.source = \"task\"; leave it 0"},
+      {"[data]\nsource = \"task\"\ndocument_mask = true",
+       "r.toml: data.document_mask = true with data.source = \"task\": an example is one document; "
+       "leave it false"},
+      {"[data]\nsource = \"task\"\ntask = \"s5\"\nsupervise = \"prefix\"",
+       "r.toml: data.supervise = \"prefix\" with data.task = \"s5\": only parity has labels of "
+       "prefixes; leave it \"final\""},
+      {"[data]\nsource = \"task\"\nlength_groups = 4\n[train]\nmicro_batch = 8",
+       "r.toml: data.length_groups = 4 and train.micro_batch = 8 do not fit into train.batch = 16; "
+       "expected micro-batches of at most batch / length_groups"},
       {"[model]\nheads = 3",
        "r.toml: model.heads = 3 does not divide model.d_model = 256; change one of them or set "
        "model.head_dim"},

@@ -88,6 +88,13 @@ Config random_config(std::uint64_t which) {
   config.train.min_learning_rate = config.train.learning_rate / 3;
   config.train.micro_batch = 0;
   config.train.decay_steps = config.train.steps / 2;
+  auto& data = config.data;
+  if (data.source == DataSource::kTask) {
+    data.document_mask = false;
+    data.supervise = Supervise::kFinal;
+  }
+  data.length_groups = 0;
+  if (data.min_length > data.max_length) std::swap(data.min_length, data.max_length);
   resolve(config, "random");
   return config;
 }
