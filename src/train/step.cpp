@@ -70,7 +70,7 @@ StepResult run_step(const Config& config, const StepBatches& batches, Model& mod
   const LoopPlan plan{.loops = result.loops.forward,
                       .backward = result.loops.backward,
                       .recompute = config.loops.recompute};
-  const FactorScope factors(factors_of(train.precision));
+  const FactorScope factors(factors_of(config.train.precision));
   optimizer.clear_gradients();
   const auto micro_batches = read_batches(batches, step);
   double predicted = 0;
