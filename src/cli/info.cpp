@@ -9,6 +9,7 @@
 #include "config/recipe.h"
 #include "cost/describe.h"
 #include "cost/parameters.h"
+#include "data/task.h"
 #include "eval/open_model.h"
 #include "train/preflight.h"
 #include "train/settle.h"
@@ -42,6 +43,10 @@ void run_info(const InfoArguments& arguments) {
   if (arguments.keys) return print_text(recipe_reference());
   require(!arguments.target.empty(), "info: no RECIPE or MODEL given; see `rondo info --help`");
   auto config = find_config(arguments);
+  // A file is data and not read; a name must be one.
+  if (config.data.source == DataSource::kTask && !is_task_file(config.data.task))
+    settle(*open_task(config.data.task),
+           {.min = config.data.min_length, .max = config.data.max_length});
   DescribeOptions options;
   if (arguments.time) {
     config = settle(config, vocabulary_size(config));

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/reproduce_rlt.h"
 #include "plan/published.h"
 
 namespace rondo {
@@ -59,9 +60,18 @@ PublishedTable tables_of(const ReproduceArguments& arguments) {
   return published_laws(arguments.data, options);
 }
 
-void run_reproduce(const ReproduceArguments& arguments) {
+void run_reproduce(const ReproduceArguments& arguments, int& status) {
+  if (arguments.what == "rlt") {
+    require(arguments.data.empty(), "reproduce rlt: --data is for laws; leave it out");
+    return reproduce_rlt({.scale = arguments.scale,
+                          .only = arguments.only,
+                          .out = arguments.out,
+                          .json = arguments.json},
+                         status);
+  }
   require(arguments.what == "laws",
-          "reproduce {}: this version has the tables of laws only: rondo reproduce laws --data DIR",
+          "reproduce {}: this version has the tables of laws and of the RLT only: rondo reproduce "
+          "laws --data DIR, rondo reproduce rlt --scale smoke",
           arguments.what);
   require(arguments.scale.empty() && arguments.only.empty(),
           "reproduce laws: --scale and --only are for trained tables; leave them out");
@@ -89,11 +99,11 @@ void run_reproduce(const ReproduceArguments& arguments) {
 
 }  // namespace
 
-void declare_reproduce(CLI::App& app, int&) {
+void declare_reproduce(CLI::App& app, int& status) {
   auto arguments = std::make_shared<ReproduceArguments>();
   auto* command =
-      app.add_subcommand("reproduce", "Fit published laws again to their published tables");
-  command->add_option("WHAT", arguments->what, "laws")
+      app.add_subcommand("reproduce", "Published tables again: laws fitted, models trained");
+  command->add_option("WHAT", arguments->what, "laws or rlt")
       ->required()
       ->check(CLI::IsMember({"laws", "truncation", "rlt", "recurrence"}));
   command->add_option("--data", arguments->data, "folder of published tables");
@@ -104,11 +114,16 @@ void declare_reproduce(CLI::App& app, int&) {
                    "refits for intervals; default 200, five times that for Chinchilla");
   add_whole_number(*command, "--seed", arguments->seed, 0, INT64_MAX, "of starts and resamples");
   add_whole_number(*command, "--threads", arguments->threads, 0, 4096, "default all cores");
-  command->add_option("--scale", arguments->scale)->group("");
-  command->add_option("--only", arguments->only)->group("");
+  command->add_option("--scale", arguments->scale,
+                      "rlt: smoke (a minute; default), cpu or paper (the whole protocol)");
+  command->add_option("--only", arguments->only,
+                      "rlt: one table: validation, longest, lengths, feedback, alpha, depth16");
   command->add_flag("--json", arguments->json, "print one JSON object");
-  command->footer("Example: rondo reproduce laws --data published --out results/laws");
-  command->callback([arguments] { run_reproduce(*arguments); });
+  command->footer(
+      "What is trained already is not trained again: a stopped call goes on when it is repeated.\n"
+      "Examples: rondo reproduce laws --data published --out results/laws\n"
+      "          rondo reproduce rlt --scale smoke --out results/rlt-smoke");
+  command->callback([arguments, &status] { run_reproduce(*arguments, status); });
 }
 
 }  // namespace rondo

@@ -40,7 +40,7 @@ std::string wall_text(double seconds) { return std::isnan(seconds) ? "–" : dur
 std::string bytes_text(double count) { return std::isnan(count) ? "–" : bytes(count); }
 
 /// The groups: what each cost and what it reached.
-std::string groups_section(const RunTable& table) {
+std::string groups_section(const RunTable& table, const std::string& anchor = "groups") {
   const bool bits = any(table, &RunSummary::bits_per_byte);
   const bool accuracy = any(table, &RunSummary::accuracy);
   // What came out stands first, so that a narrow screen shows it; then what it cost.
@@ -73,7 +73,8 @@ std::string groups_section(const RunTable& table) {
     rows.push_back(std::move(row));
   }
   const char* title = table.groups.size() > 1 ? "Comparison" : "Over all seeds";
-  return fmt::format("<section id=\"groups\">\n<h2>{}</h2>\n", title) + html_table(columns, rows) +
+  return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", anchor, title) +
+         html_table(columns, rows) +
          "<p class=\"fine\">Mean ± sample standard deviation over the seeds that finished.</p>\n"
          "</section>\n";
 }
@@ -173,8 +174,8 @@ std::string lengths_table(const RunTable& table, const Chart& chart) {
 
 /// What stands below a chart.
 std::string below_chart(const RunTable& table, const Chart& chart) {
-  if (chart.name == "depth") return sweep_table(table, chart);
-  return chart.name == "length" ? lengths_table(table, chart) : std::string();
+  if (chart.name.starts_with("depth")) return sweep_table(table, chart);
+  return chart.name.starts_with("length") ? lengths_table(table, chart) : std::string();
 }
 
 std::string runs_section(const RunTable& table) {
@@ -281,10 +282,21 @@ std::string environment_section(const RunTable& table) {
          "</dl>\n</section>\n";
 }
 
+/// Runs on other data: what they are, notes, comparison, charts.
+std::string part_section(const PagePart& part) {
+  std::string out = fmt::format(
+      "<section id=\"{}\">\n<h2>{}</h2>\n<p class=\"how\">{}</p>\n</section>\n",
+      escape_html(part.name), escape_html(part.title), escape_html(summary_of(part.table)));
+  out += notes_section(part.table);
+  if (part.table.runs.size() > 1) out += groups_section(part.table, "groups-" + part.name);
+  for (const auto& chart : part.charts) out += chart_section(chart, below_chart(part.table, chart));
+  return out;
+}
+
 }  // namespace
 
 std::string render_page(const RunTable& table, const std::vector<Chart>& charts,
-                        const PageOptions& options) {
+                        const PageOptions& options, const std::vector<PagePart>& parts) {
   const std::string title = options.title.empty() ? title_of(table) : options.title;
   std::string out = page_head(title, options.refresh_s);
   out += fmt::format("<body>\n<main>\n<h1>{}</h1>\n<p class=\"meta\">{}{}</p>\n",
@@ -296,6 +308,7 @@ std::string render_page(const RunTable& table, const std::vector<Chart>& charts,
   if (table.runs.size() > 1) out += groups_section(table);
   for (const auto& chart : charts) out += chart_section(chart, below_chart(table, chart));
   if (table.runs.size() > 1) out += runs_section(table);
+  for (const auto& part : parts) out += part_section(part);
   out += config_section(table) + environment_section(table);
   return out + page_end(!charts.empty());
 }

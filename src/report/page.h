@@ -17,9 +17,17 @@ struct PageOptions {
   int refresh_s = 0;         ///< the page reloads itself after so many seconds; 0 = never
 };
 
-/// The page for the runs of `table` with these charts. Tables hold the main numbers, so that it
-/// still serves where scripts are off.
+/// Runs on other data than the page's first ones, whose numbers do not compare with theirs.
+struct PagePart {
+  std::string name;   ///< of anchors: "parity"
+  std::string title;  ///< "Task parity"
+  RunTable table;
+  std::vector<Chart> charts;
+};
+
+/// The page for the runs of `table` with these charts, then of `parts`. Tables hold the main
+/// numbers, so that it still serves where scripts are off.
 std::string render_page(const RunTable& table, const std::vector<Chart>& charts,
-                        const PageOptions& options);
+                        const PageOptions& options, const std::vector<PagePart>& parts = {});
 
 }  // namespace rondo

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -85,22 +86,57 @@ DataTable runs_data(const RunTable& table) {
   return data;
 }
 
+/// What a run's numbers compare with: runs on the same task, or on text.
+std::string data_of(const RunRecord& run) {
+  const bool task = run.config && run.config->data.source == DataSource::kTask;
+  return task ? run.config->data.task : std::string();
+}
+
+/// The runs on text, or where there are none those on the first task; the others in `parts`.
+RunTable first_table(const std::vector<RunRecord>& runs, std::vector<PagePart>& parts) {
+  std::vector<std::string> order;
+  std::map<std::string, std::vector<RunRecord>> by_data;
+  for (const auto& run : runs) {
+    const auto data = data_of(run);
+    if (!by_data.contains(data)) order.insert(data.empty() ? order.begin() : order.end(), data);
+    by_data[data].push_back(run);
+  }
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    auto table = make_run_table(std::move(by_data[order[i]]));
+    const auto name = fs::path(order[i]).stem().string();
+    auto charts = all_charts(table);
+    for (auto& chart : charts) {
+      chart.name += "-" + name;
+      chart.title += ": " + name;
+    }
+    parts.push_back({.name = name,
+                     .title = "Task " + name,
+                     .table = std::move(table),
+                     .charts = std::move(charts)});
+  }
+  return make_run_table(std::move(by_data[order.front()]));
+}
+
 /// Writes everything once; says whether any run is still going.
 bool write_once(std::span<const fs::path> dirs, const fs::path& page, const ReportOptions& options,
                 bool last) {
   std::vector<RunRecord> runs;
   for (const auto& dir : collect(dirs)) runs.push_back(read_run(dir));
-  const RunTable table = make_run_table(std::move(runs));
-  const bool going = std::any_of(table.runs.begin(), table.runs.end(),
+  const bool going = std::any_of(runs.begin(), runs.end(),
                                  [](const auto& run) { return run.state == RunState::kRunning; });
+  std::vector<PagePart> parts;
+  const RunTable table = first_table(runs, parts);
   const auto charts = all_charts(table);
   PageOptions page_options{.title = options.title, .written = now_text(), .refresh_s = 0};
   if (options.watch && going && !last)
     page_options.refresh_s = std::max(1, static_cast<int>(std::ceil(options.watch_period_s)));
   write_chart_files(page, charts, options.csv);
-  if (options.csv) write_file_atomically(beside_page(page, "runs.csv"), to_csv(runs_data(table)));
+  for (const auto& part : parts) write_chart_files(page, part.charts, options.csv);
+  if (options.csv)
+    write_file_atomically(beside_page(page, "runs.csv"),
+                          to_csv(runs_data(make_run_table(std::move(runs)))));
   // The page comes last: whoever sees it finds the rest.
-  write_file_atomically(page, render_page(table, charts, page_options));
+  write_file_atomically(page, render_page(table, charts, page_options, parts));
   return going;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/recipe.h"
+#include "train/bench_cases.h"
 #include "train/bench_peer.h"
 
 namespace rondo {
@@ -21,6 +22,7 @@ struct BenchRow {
 };
 
 struct BenchOptions {
+  Benchmark benchmark = Benchmark::kLm;
   std::vector<std::string> cases;  ///< empty: the benchmark's own
   int rounds = 5;
   int steps = 3;       ///< of each case in a round
@@ -35,7 +37,7 @@ struct BenchOptions {
 /// took meanwhile: near 0 or the times are not worth much), peak_bytes; with a peer also
 /// peer_step_time_s and times_faster (median over the rounds). Stops early, with what there is, on
 /// an interrupt. With `memory` it must run before anything else has started threads.
-std::vector<BenchRow> bench_lm(const BenchOptions& options);
+std::vector<BenchRow> bench_steps(const BenchOptions& options);
 
 /// The two roofs, products of a model's shapes by both libraries, and fused operations.
 std::vector<BenchRow> bench_roof(const BenchOptions& options);

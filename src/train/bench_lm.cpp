@@ -1,4 +1,4 @@
-// `rondo bench lm`: training steps of all cases in turn.
+// `rondo bench lm` and `rondo bench rlt`: training steps of all cases in turn.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -34,11 +34,11 @@ struct Measured {
 
 std::vector<Measured> chosen_cases(const BenchOptions& options) {
   std::vector<Measured> list;
-  const auto names = options.cases.empty() ? default_bench_cases() : options.cases;
+  const auto names = options.cases.empty() ? bench_case_names(options.benchmark) : options.cases;
   for (const auto& name : names) {
     for (const auto& other : list) require(other.one.name != name, "--cases: {} twice", name);
     Measured measured;
-    measured.one = find_bench_case(name, options.set);
+    measured.one = find_bench_case(options.benchmark, name, options.set);
     list.push_back(std::move(measured));
   }
   return list;
@@ -61,7 +61,10 @@ void measure_round(Measured& measured, RoofSampler& roof, int steps) {
 
 void add_peer(std::vector<Measured>& list, const PeerTimes& times) {
   for (auto& measured : list) {
-    const auto found = times.find(measured.one.name.substr(0, measured.one.name.find(':')));
+    // A peer that knows nothing of a case's changes is held against the case without them.
+    auto found = times.find(measured.one.name);
+    if (found == times.end())
+      found = times.find(measured.one.name.substr(0, measured.one.name.find(':')));
     if (found == times.end()) continue;
     measured.peers.push_back(found->second);
     measured.ratios.push_back(found->second / measured.rounds.back().median_s);
@@ -90,7 +93,7 @@ void add_rows(const Measured& measured, std::vector<BenchRow>& rows) {
 
 }  // namespace
 
-std::vector<BenchRow> bench_lm(const BenchOptions& options) {
+std::vector<BenchRow> bench_steps(const BenchOptions& options) {
   auto list = chosen_cases(options);
   if (options.memory)
     for (auto& measured : list) measure_peak(measured);
@@ -100,7 +103,7 @@ std::vector<BenchRow> bench_lm(const BenchOptions& options) {
     measured.subject->warm_up();
   }
   RoofSampler roof;
-  Progress progress("bench lm");
+  Progress progress("bench");
   for (int round = 1; round <= options.rounds && interrupt_signal() == 0; ++round) {
     for (auto& measured : list) {
       if (interrupt_signal() != 0) break;

@@ -50,7 +50,7 @@ std::int64_t tokens_at_once(const Config& config) {
 std::vector<std::int64_t> candidates(const Config& config, std::int64_t fits) {
   const auto length = config.data.sequence_length;
   if (config.model.kind == ModelKind::kRlt) {
-    constexpr std::int64_t kEnoughRows = 512;
+    constexpr std::int64_t kEnoughRows = 256;
     const auto enough = std::max(kEnoughTokens / length, kEnoughRows / tokens_at_once(config));
     return {divisor_of_at_most(config.train.batch, std::min(fits, enough))};
   }

@@ -172,5 +172,46 @@ TEST(Task, ScoresCountFinalPrefixAndSequence) {
   EXPECT_DOUBLE_EQ(above_chance(0.6, 0.2), 0.5);
 }
 
+// Against leaving out one example at a time (the jackknife), which for a mean is exact and for a
+// ratio close.
+TEST(Task, StandardErrors) {
+  const auto addition = open_task("addition");
+  const auto parity = open_task("parity");
+  std::vector<std::vector<std::int32_t>> targets, predicted;
+  const RandomStream stream(5, "errors", 0);
+  for (std::uint64_t i = 0; i < 60; ++i) {
+    const auto size = 2 + stream.below(6, 3 * i);
+    targets.emplace_back(size, 1);
+    predicted.emplace_back(size, 1);
+    for (std::size_t t = 0; t < size; ++t)
+      if (stream.below(10, 1000 + 10 * i + t) < 3) predicted.back()[t] = 0;
+  }
+  const auto score_without = [&](std::size_t left_out) {
+    TaskScore score;
+    for (std::size_t i = 0; i < targets.size(); ++i)
+      if (i != left_out) score.add(targets[i], predicted[i]);
+    return score;
+  };
+  const auto jackknife = [&](const Task& task, TaskMetric metric) {
+    const auto n = static_cast<double>(targets.size());
+    std::vector<double> values;
+    double mean = 0;
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      values.push_back(score_without(i).value(task, metric));
+      mean += values.back() / n;
+    }
+    double squares = 0;
+    for (const double value : values) squares += (value - mean) * (value - mean);
+    return std::sqrt(squares * (n - 1) / n);
+  };
+  const auto all = score_without(targets.size());
+  EXPECT_NEAR(all.error(*parity, TaskMetric::accuracy), jackknife(*parity, TaskMetric::accuracy),
+              1e-12);
+  EXPECT_NEAR(all.error(*addition, TaskMetric::accuracy_sequence),
+              jackknife(*addition, TaskMetric::accuracy_sequence), 1e-12);
+  const double ratio = jackknife(*addition, TaskMetric::accuracy);
+  EXPECT_NEAR(all.error(*addition, TaskMetric::accuracy), ratio, 0.05 * ratio);
+}
+
 }  // namespace
 }  // namespace rondo::testing

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cost/flops.h"
+#include "cost/parameters.h"
 #include "train/bench_cases.h"
 #include "train/bench_memory.h"
 #include "train/step_profile.h"
@@ -15,26 +16,39 @@ namespace rondo {
 namespace {
 
 TEST(BenchCases, AreTheShapesThatTheyName) {
-  const auto a = find_bench_case("a82", {}).config;
+  const auto a = find_bench_case(Benchmark::kLm, "a82", {}).config;
   EXPECT_EQ(a.model.d_model, 256);
   EXPECT_EQ(a.loops.forward, 8);
   EXPECT_EQ(a.loops.backward, 2);
   EXPECT_EQ(a.train.batch, 16);
-  const auto c = find_bench_case("c44", {}).config;
+  const auto c = find_bench_case(Benchmark::kLm, "c44", {}).config;
   EXPECT_EQ(c.model.prelude_layers, 0);
   EXPECT_EQ(c.model.vocab, 256);
-  EXPECT_EQ(find_bench_case("sampled", {}).config.loops.sampler, Sampler::kUniform);
+  EXPECT_EQ(find_bench_case(Benchmark::kLm, "sampled", {}).config.loops.sampler, Sampler::kUniform);
   // (8, 2) and (4, 4) count the same work.
-  EXPECT_EQ(flops_per_token(a).train, flops_per_token(find_bench_case("a44", {}).config).train);
+  EXPECT_EQ(flops_per_token(a).train,
+            flops_per_token(find_bench_case(Benchmark::kLm, "a44", {}).config).train);
+}
+
+TEST(BenchCases, RecurrentOnesHaveTheSizesOfThePaper) {
+  const auto one = find_bench_case(Benchmark::kRlt, "RLT-1", {}).config;
+  EXPECT_EQ(count_parameters(one.model, 277).total, 28726912);
+  EXPECT_EQ(find_bench_case(Benchmark::kRlt, "chunk 8", {}).config.model.feedback_interval, 8);
+  const auto none = find_bench_case(Benchmark::kRlt, "RLT-0", {}).config;
+  EXPECT_EQ(count_parameters(none.model, 277).total, 27938944);
+  const auto plain = find_bench_case(Benchmark::kRlt, "transformer", {}).config;
+  EXPECT_EQ(count_parameters(plain.model, 277).total, 25314304);
+  EXPECT_EQ(one.train.batch * one.data.sequence_length, 512 * 24);
 }
 
 TEST(BenchCases, ChangesOfACaseWinOverThoseOfAll) {
-  const auto one = find_bench_case("a44:model.d_ff=64:engine.fused=false", {"model.d_ff=32"});
+  const auto one =
+      find_bench_case(Benchmark::kLm, "a44:model.d_ff=64:engine.fused=false", {"model.d_ff=32"});
   EXPECT_EQ(one.config.model.d_ff, 64);
   EXPECT_FALSE(one.config.engine.fused);
   EXPECT_EQ(one.name, "a44:model.d_ff=64:engine.fused=false");
-  EXPECT_THROW(find_bench_case("a45", {}), Error);
-  EXPECT_THROW(find_bench_case("a44:model.width=1", {}), Error);
+  EXPECT_THROW(find_bench_case(Benchmark::kLm, "a45", {}), Error);
+  EXPECT_THROW(find_bench_case(Benchmark::kLm, "a44:model.width=1", {}), Error);
 }
 
 TEST(BenchPeer, ReadsResultsAmongOtherLines) {

@@ -44,13 +44,14 @@ class Time : public testing::Test {
   }
 
   static double median_step(const Config& config) {
-    const auto data = open_dataset(config.data);
+    const RunData data(config.data);
+    const auto batches = data.batches(config.train);
     auto model = initial_model(config.model, config.seed);
     AdamW optimizer(named_parameters(model), config.train);
     std::vector<double> seconds;
     for (std::int64_t step = 1; step <= 8; ++step) {
       const auto start = std::chrono::steady_clock::now();
-      run_step(config, data.training, model, optimizer, step);
+      run_step(config, batches, model, optimizer, step);
       const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
       if (step > 2) seconds.push_back(passed.count());
     }
@@ -71,9 +72,10 @@ TEST_F(Time, TheMeasurementIsWhatTheCostModelReads) {
   // Written and found again; the preflight then uses it.
   auto config = settled({"train.steps=10"});
   config.engine.threads = speed.threads;
-  EXPECT_FALSE(preflight(config, 1e5, 100).measured);
+  const RunData data(config.data);
+  EXPECT_FALSE(preflight(config, data, 100).measured);
   cache_machine_speed(speed);
-  const auto facts = preflight(config, 1e5, 100);
+  const auto facts = preflight(config, data, 100);
   EXPECT_TRUE(facts.measured);
   EXPECT_DOUBLE_EQ(
       facts.seconds,

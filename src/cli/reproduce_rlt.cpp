@@ -1,0 +1,141 @@
+// The runs of the study, one after the other, then its tables and its page.
+#include "cli/reproduce_rlt.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "base/shipped.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "config/recipe.h"
+#include "plan/rlt_study.h"
+#include "record/run_folder.h"
+#include "report/page_files.h"
+#include "report/rlt_page.h"
+#include "train/seeds.h"
+
+namespace rondo {
+namespace {
+
+constexpr double kSolved = 0.99;
+
+RltSeed seed_of(const RunRecord& run) {
+  RltSeed seed{.seed = run.summary.seed,
+               .validation = run.summary.accuracy,
+               .selected = std::llround(run.summary.selected_step),
+               .solved = {},
+               .test = {}};
+  for (const auto& event : run.validations)
+    if (!seed.solved && event.accuracy >= kSolved) seed.solved = event.step;
+  for (const auto& point : run.summary.length_sweep)
+    seed.test[{point.metric, point.length}] = point.value;
+  return seed;
+}
+
+/// What the seeds of a run have on record; seeds that did not finish count as failed.
+RltResult result_of(const RltRun& run, const std::vector<RunRecord>& records) {
+  RltResult result{.task = run.task, .model = run.model.name, .seeds = {}, .failed = 0};
+  for (const auto& record : records) {
+    if (record.state == RunState::kFinished)
+      result.seeds.push_back(seed_of(record));
+    else
+      ++result.failed;
+  }
+  return result;
+}
+
+/// Trains the seeds of a run that are not trained yet; false when it was interrupted.
+bool train_run(const RltRun& run, const std::string& recipe, const fs::path& out,
+               std::vector<RunRecord>& records) {
+  auto set = run.set;
+  set.emplace_back("data.source=task");
+  const auto done = train_seeds(read_recipe(recipe, set), run.seeds,
+                                {.out = out / "runs" / run.folder,
+                                 .resume = true,
+                                 .init = {},
+                                 .command = command_line(),
+                                 .label = run.folder});
+  if (done.interrupted) return false;
+  for (const auto& dir : done.dirs)
+    if (is_run(dir)) records.push_back(read_run(dir));
+  return true;
+}
+
+/// Writes a table as CSV and returns its entry in `tables[]`.
+Json write_table(const fs::path& folder, const std::string& name, const DataTable& data) {
+  const auto path = folder / (name + ".csv");
+  write_file_atomically(path, to_csv(data));
+  return {{"name", name}, {"path", path.string()}, {"rows", data.rows.size()}};
+}
+
+Json claims_json(const std::vector<RltJudgement>& claims) {
+  Json list = Json::array();
+  for (const auto& judged : claims)
+    list.push_back({{"name", judged.claim.name},
+                    {"claim", judged.claim.claim},
+                    {"rule", judged.claim.rule},
+                    {"verdict", word(judged.verdict)},
+                    {"why", judged.why}});
+  return list;
+}
+
+}  // namespace
+
+void reproduce_rlt(const ReproduceRlt& request, int& status) {
+  const auto& scale = rlt_scale(request.scale.empty() ? "smoke" : request.scale);
+  const auto names = request.only.empty() ? scale.tables : std::vector{request.only};
+  const auto runs = rlt_runs(scale, names);
+  require(!runs.empty(), "--only {} --scale {}: none of its models is run at this scale",
+          request.only, scale.name);
+  const auto recipe = find_shipped(scale.recipe).string();
+  const fs::path out = request.out;
+  log("{}: {}; {} models and tasks, seeds {}", scale.name, scale.summary, runs.size(),
+      fmt::join(scale.seeds, ", "));
+  std::vector<RltResult> results;
+  std::vector<RunRecord> all;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    log("\n{} of {}: {} on {}", i + 1, runs.size(), runs[i].model.name, runs[i].task);
+    std::vector<RunRecord> records;
+    if (!train_run(runs[i], recipe, out, records)) {
+      log("stopped; the same command goes on");
+      status = interrupt_exit_status();
+      return;
+    }
+    results.push_back(result_of(runs[i], records));
+    for (auto& record : records) all.push_back(std::move(record));
+  }
+  RltPage page{.scale = scale.name,
+               .summary = scale.summary,
+               .written = now_text(),
+               .tables = {},
+               .results = std::move(results),
+               .claims = {},
+               .runs = make_run_table(std::move(all))};
+  page.claims = judge_rlt(page.results);
+  Json tables = Json::array();
+  for (const auto& table : rlt_tables()) {
+    if (std::find(names.begin(), names.end(), table.name) == names.end()) continue;
+    page.tables.push_back(table);
+    tables.push_back(write_table(out, table.name, rlt_table_data(table, page.results)));
+  }
+  tables.push_back(write_table(out, "course", rlt_course_data(page.results)));
+  tables.push_back(write_table(out, "claims", rlt_claims_data(page.claims)));
+  const auto path = out / "report.html";
+  write_file_atomically(path, render_rlt_page(page));
+  const Json json = {{"scale", scale.name},
+                     {"tables", tables},
+                     {"claims", claims_json(page.claims)},
+                     {"path", path.string()}};
+  write_file_atomically(out / "rlt.json", json.dump(1) + "\n");
+  if (request.json) return print_json(json);
+  TextTable text({"claim", "verdict", "why"});
+  for (const auto& judged : page.claims)
+    text.add({judged.claim.name, std::string(word(judged.verdict)), judged.why});
+  print_table(text);
+  print_text(path.string());
+}
+
+}  // namespace rondo

@@ -1,0 +1,210 @@
+// The claims of arXiv 2610.07591 and the rules that they are judged by. The rules are part of the
+// program: they were fixed before anything was trained.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "plan/rlt_study.h"
+
+namespace rondo {
+namespace {
+
+// A spread of fewer seeds is none.
+constexpr std::size_t kSeeds = 3;
+
+const std::vector<std::string> kSplits = {"4+4", "5+3", "6+2", "7+1", "8+0"};
+constexpr const char* kTransformer = "transformer 8";
+
+/// Looks numbers up and remembers what was missing.
+class Evidence {
+ public:
+  explicit Evidence(std::span<const RltResult> results) : results_(results) {}
+
+  /// Mean in per cent; NaN, remembered as missing, where fewer than three seeds have it.
+  RltMeasured get(const std::string& task, const std::string& model, std::int64_t length) {
+    const auto found = measured(results_, {.task = task, .model = model, .length = length});
+    if (found && found->seeds >= kSeeds) {
+      note(fmt::format("{} {:.1f}", model, found->mean));
+      return *found;
+    }
+    missing_.push_back(fmt::format("{} of {}{}", task, model,
+                                   length == 0 ? " (validation)" : fmt::format(" at {}", length)));
+    return {.mean = std::nan(""), .sd = {}, .seeds = 0};
+  }
+
+  void note(const std::string& text) { notes_ += (notes_.empty() ? "" : "; ") + text; }
+  [[nodiscard]] RltJudgement judged(RltClaim claim, bool holds) const {
+    if (missing_.empty())
+      return {.claim = std::move(claim),
+              .verdict = holds ? RltVerdict::kReproduced : RltVerdict::kNotReproduced,
+              .why = notes_};
+    return {
+        .claim = std::move(claim),
+        .verdict = RltVerdict::kNotTestable,
+        .why = fmt::format("three seeds are needed; missing: {}{}", missing_.front(),
+                           missing_.size() > 1 ? fmt::format(" and {} more", missing_.size() - 1)
+                                               : std::string())};
+  }
+
+  [[nodiscard]] RltJudgement untestable(RltClaim claim, std::string why) const {
+    return {.claim = std::move(claim), .verdict = RltVerdict::kNotTestable, .why = std::move(why)};
+  }
+  [[nodiscard]] bool complete() const { return missing_.empty(); }
+
+ private:
+  std::span<const RltResult> results_;
+  std::vector<std::string> missing_;
+  std::string notes_;
+};
+
+bool near(double value, double level, double points) { return std::abs(value - level) <= points; }
+
+RltJudgement parity_holds(std::span<const RltResult> results) {
+  RltClaim claim{
+      .name = "parity-length",
+      .claim =
+          "RLT-1 holds parity far beyond the training lengths, while the transformer and RLT-0 "
+          "of every split are at chance",
+      .rule =
+          "At 256 bits, trained to 40: the best RLT-1 split with a decoder has a mean of 99 % or "
+          "more; the transformer and every RLT-0 split lie within 5 points of 50 %."};
+  Evidence evidence(results);
+  double best = 0;
+  for (const auto& split : kSplits)
+    if (split != "8+0") best = std::max(best, evidence.get("parity", "RLT-1 " + split, 256).mean);
+  bool chance = near(evidence.get("parity", kTransformer, 256).mean, 50, 5);
+  for (const auto& split : kSplits)
+    chance = near(evidence.get("parity", "RLT-0 " + split, 256).mean, 50, 5) && chance;
+  return evidence.judged(claim, best >= 99 && chance);
+}
+
+RltJudgement parity_splits(std::span<const RltResult> results) {
+  RltClaim claim{.name = "parity-splits",
+                 .claim = "parity is best with one or three decoder layers",
+                 .rule =
+                     "At 256 bits the means of RLT-1 5+3 and 7+1 are both above those of 4+4, 6+2 "
+                     "and 8+0."};
+  Evidence evidence(results);
+  std::vector<double> mean;
+  for (const auto& split : kSplits)
+    mean.push_back(evidence.get("parity", "RLT-1 " + split, 256).mean);
+  return evidence.judged(claim, std::min(mean[1], mean[3]) > std::max({mean[0], mean[2], mean[4]}));
+}
+
+RltJudgement swaps_feedback(std::span<const RltResult> results) {
+  RltClaim claim{
+      .name = "swaps-feedback",
+      .claim =
+          "S5 swaps need feedback at every token: with chunks of four accuracy falls, with 5+3 "
+          "less than with 4+4",
+      .rule =
+          "At 64 elements, trained at 32: RLT-2/4 4+4 is at least 20 points below RLT-1 4+4, and "
+          "RLT-2/4 5+3 is above RLT-2/4 4+4."};
+  Evidence evidence(results);
+  const double token = evidence.get("s5-swaps", "RLT-1 4+4", 64).mean;
+  const double chunk = evidence.get("s5-swaps", "RLT-2/4 4+4", 64).mean;
+  const double shallow = evidence.get("s5-swaps", "RLT-2/4 5+3", 64).mean;
+  return evidence.judged(claim, token - chunk >= 20 && shallow > chunk);
+}
+
+RltJudgement swaps_depth(std::span<const RltResult> results) {
+  RltClaim claim{.name = "swaps-depth",
+                 .claim = "deeper decoders help S5 swaps",
+                 .rule =
+                     "At 512 elements the means of RLT-1 fall from 4+4 to 5+3, 6+2 and 7+1, and "
+                     "4+4 is at least 10 points above 7+1."};
+  Evidence evidence(results);
+  std::vector<double> mean;
+  for (const char* split : {"4+4", "5+3", "6+2", "7+1"})
+    mean.push_back(evidence.get("s5-swaps", std::string("RLT-1 ") + split, 512).mean);
+  return evidence.judged(
+      claim, std::is_sorted(mean.rbegin(), mean.rend()) && mean.front() - mean.back() >= 10);
+}
+
+RltJudgement chunk_parity(std::span<const RltResult> results) {
+  RltClaim claim{.name = "chunk-parity",
+                 .claim = "chunks of four keep parity only with a deep decoder",
+                 .rule =
+                     "At 64 bits RLT-2/4 4+4 has a mean of 95 % or more, and every other RLT-2/4 "
+                     "split is below 95 %."};
+  Evidence evidence(results);
+  const double deep = evidence.get("parity", "RLT-2/4 4+4", 64).mean;
+  double others = 0;
+  for (const auto& split : kSplits)
+    if (split != "4+4")
+      others = std::max(others, evidence.get("parity", "RLT-2/4 " + split, 64).mean);
+  return evidence.judged(claim, deep >= 95 && others < 95);
+}
+
+RltJudgement mod5_beats(std::span<const RltResult> results, const std::string& task,
+                        std::int64_t length) {
+  RltClaim claim{
+      .name = task,
+      .claim =
+          fmt::format("{} at length {} is solved better than by the transformer", task, length),
+      .rule = fmt::format(
+          "At {} the RLT-1 split with the best mean is above the transformer by 10 "
+          "points or more, and by more than the sum of their sample standard deviations.",
+          length)};
+  Evidence evidence(results);
+  const auto plain = evidence.get(task, kTransformer, length);
+  RltMeasured best{.mean = 0};
+  for (const auto& split : kSplits) {
+    const auto one = evidence.get(task, "RLT-1 " + split, length);
+    if (one.mean > best.mean) best = one;
+  }
+  const double apart = best.mean - plain.mean;
+  return evidence.judged(claim, apart >= 10 && apart > best.sd.value_or(0) + plain.sd.value_or(0));
+}
+
+RltJudgement s5_hard(std::span<const RltResult> results) {
+  RltClaim claim{.name = "s5-hard",
+                 .claim = "S5 with all 120 elements stays hard for every model",
+                 .rule =
+                     "After the last step no RLT-1 split and no transformer has a validation mean "
+                     "above 10 %."};
+  Evidence evidence(results);
+  double best = evidence.get("s5", kTransformer, 0).mean;
+  for (const auto& split : kSplits)
+    best = std::max(best, evidence.get("s5", "RLT-1 " + split, 0).mean);
+  return evidence.judged(claim, best <= 10);
+}
+
+RltJudgement addition(std::span<const RltResult> results) {
+  RltClaim claim{.name = "addition",
+                 .claim = "addition extrapolates for nobody",
+                 .rule =
+                     "The transformer reaches 95 % in validation (else not testable), and at 32 "
+                     "digits no RLT-1 split and no transformer has a mean of 30 % or more."};
+  Evidence evidence(results);
+  const double learned = evidence.get("addition", kTransformer, 0).mean;
+  double best = evidence.get("addition", kTransformer, 32).mean;
+  for (const auto& split : kSplits)
+    best = std::max(best, evidence.get("addition", "RLT-1 " + split, 32).mean);
+  if (evidence.complete() && learned < 95)
+    return evidence.untestable(
+        claim, fmt::format("the transformer has not learned it: {:.1f} % in validation", learned));
+  return evidence.judged(claim, best < 30);
+}
+
+}  // namespace
+
+std::string_view word(RltVerdict verdict) {
+  if (verdict == RltVerdict::kReproduced) return "reproduced";
+  return verdict == RltVerdict::kNotReproduced ? "not reproduced" : "not testable";
+}
+
+std::vector<RltJudgement> judge_rlt(std::span<const RltResult> results) {
+  return {parity_holds(results),
+          parity_splits(results),
+          swaps_feedback(results),
+          swaps_depth(results),
+          chunk_parity(results),
+          mod5_beats(results, "mod5-flat", 63),
+          mod5_beats(results, "mod5-brackets", 64),
+          s5_hard(results),
+          addition(results)};
+}
+
+}  // namespace rondo

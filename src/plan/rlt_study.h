@@ -1,0 +1,121 @@
+// The experiments of the recurrent looped transformer (arXiv 2610.07591) as data: its models and
+// tasks, the numbers of its tables, its claims with the rules that they are judged by, and what of
+// it is run at which scale. Nothing here trains.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/recipe.h"
+
+namespace rondo {
+
+/// A model of the paper, by layers of the paper's depth.
+struct RltModel {
+  std::string name;          ///< "RLT-1 4+4", "RLT-2/4 5+3", "RLT-0 8+0", "transformer 8"
+  std::int64_t encoder = 0;  ///< all layers of a transformer
+  std::int64_t decoder = 0;
+  std::int64_t interval = 1;  ///< between feedbacks
+  bool transformer = false;
+  double merge_scale = 0.1;
+};
+
+/// The model of that name. Throws an input error for an unknown one.
+RltModel rlt_model(const std::string& name);
+
+/// A number of the paper, in per cent.
+struct RltCell {
+  std::string task, model;
+  std::int64_t length = 0;  ///< of the test examples; 0 = validation after the last step
+  double mean = 0;
+  std::optional<double> sd = {};
+  std::string metric = "accuracy";
+};
+
+/// A table of the paper.
+struct RltTable {
+  std::string name;   ///< what --only takes
+  std::string title;  ///< in words
+  std::vector<RltCell> cells;
+};
+const std::vector<RltTable>& rlt_tables();
+
+/// How much is run.
+struct RltScale {
+  std::string name;
+  std::string recipe;       ///< below recipes/
+  std::string summary;      ///< for people
+  std::int64_t layers = 8;  ///< in place of the paper's 8 (or 16); splits keep their shares
+  std::vector<std::int64_t> seeds;
+  std::vector<std::string> tables;  ///< run unless --only chooses
+  std::vector<std::string> tasks;   ///< empty = all
+  std::vector<std::string> models;  ///< empty = all
+  bool long_mod5 = false;           ///< 5000 steps instead of 2000 for arithmetic modulo 5
+};
+/// smoke, cpu or paper. Throws an input error for another name.
+const RltScale& rlt_scale(const std::string& name);
+
+/// One model on one task, trained once per seed.
+struct RltRun {
+  std::string task;
+  RltModel model;
+  std::string folder;  ///< "parity/rlt-1-4+4"
+  Overrides set;       ///< over the scale's recipe
+  std::vector<std::int64_t> seeds;
+};
+
+/// The runs that the tables need at a scale; each once. Cells of models that the scale's depth
+/// cannot split alike, or that it leaves out, need none. Throws an input error for a table of no
+/// such name.
+std::vector<RltRun> rlt_runs(const RltScale& scale, std::span<const std::string> tables);
+
+/// What one seed of a run measured; shares, not per cent.
+struct RltSeed {
+  std::string seed;
+  double validation = 0;      ///< accuracy after the last step
+  std::int64_t selected = 0;  ///< step of the lowest validation loss
+  /// First validated step with at least 99 % right.
+  std::optional<std::int64_t> solved;
+  std::map<std::pair<std::string, std::int64_t>, double> test;  ///< by metric and length
+};
+
+/// What the seeds of a run measured.
+struct RltResult {
+  std::string task, model;
+  std::vector<RltSeed> seeds;
+  std::size_t failed = 0;  ///< seeds that diverged or failed
+};
+
+/// Mean and sample standard deviation in per cent of what a cell speaks of; nothing when it has not
+/// been measured.
+struct RltMeasured {
+  double mean = 0;
+  std::optional<double> sd;
+  std::size_t seeds = 0;
+};
+std::optional<RltMeasured> measured(std::span<const RltResult> results, const RltCell& cell);
+
+enum class RltVerdict { kReproduced, kNotReproduced, kNotTestable };
+std::string_view word(RltVerdict verdict);
+
+/// A claim of the paper and how it is judged.
+struct RltClaim {
+  std::string name;
+  std::string claim;  ///< what the paper says
+  std::string rule;   ///< when it counts as reproduced; fixed before any run
+};
+
+/// A claim judged.
+struct RltJudgement {
+  RltClaim claim;
+  RltVerdict verdict = RltVerdict::kNotTestable;
+  std::string why;  ///< the numbers that decided, or what is missing
+};
+std::vector<RltJudgement> judge_rlt(std::span<const RltResult> results);
+
+}  // namespace rondo

@@ -1,0 +1,198 @@
+// The page of `rondo reproduce rlt`.
+#include "report/rlt_page.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "report/charts.h"
+#include "report/html.h"
+#include "report/page_parts.h"
+#include "report/words.h"
+
+namespace rondo {
+namespace {
+
+using Row = std::vector<std::string>;
+
+std::string spread(double mean, const std::optional<double>& sd) {
+  return sd ? fmt::format("{:.2f} ± {:.2f}", mean, *sd) : fmt::format("{:.2f}", mean);
+}
+
+/// "parity 256", "validation" left out.
+std::string column_of(const RltCell& cell) {
+  std::string text = cell.task;
+  if (cell.length > 0) text += fmt::format(" {}", cell.length);
+  if (cell.metric == "accuracy_prefix") text += ", every product";
+  return text;
+}
+
+/// A table as the paper prints it: models by tasks, in each cell the paper's number above ours.
+std::string paper_table(const RltTable& table, std::span<const RltResult> results) {
+  std::vector<std::string> columns, models;
+  std::map<std::pair<std::string, std::string>, std::string> cells;
+  const auto add_once = [](std::vector<std::string>& list, const std::string& word) {
+    if (std::find(list.begin(), list.end(), word) == list.end()) list.push_back(word);
+  };
+  for (const auto& cell : table.cells) {
+    add_once(columns, column_of(cell));
+    add_once(models, cell.model);
+    const auto ours = measured(results, cell);
+    cells[{cell.model, column_of(cell)}] =
+        fmt::format("<span class=\"fine\">{}</span><br>{}", spread(cell.mean, cell.sd),
+                    ours ? "<b>" + spread(ours->mean, ours->sd) + "</b>" : std::string("–"));
+  }
+  std::vector<TableColumn> head = {{"model", "", false, ""}};
+  for (const auto& name : columns) head.push_back({name, "", true, "%"});
+  std::vector<Row> rows;
+  for (const auto& model : models) {
+    Row row = {escape_html(model)};
+    for (const auto& name : columns) {
+      const auto at = cells.find({model, name});
+      row.push_back(at == cells.end() ? "" : at->second);
+    }
+    rows.push_back(std::move(row));
+  }
+  return html_table(head, rows);
+}
+
+std::string verdict_cell(RltVerdict verdict) {
+  const char* mark = verdict == RltVerdict::kReproduced      ? "✓ "
+                     : verdict == RltVerdict::kNotReproduced ? "✗ "
+                                                             : "– ";
+  return mark + std::string(word(verdict));
+}
+
+std::string claims_section(const RltPage& page) {
+  std::vector<TableColumn> head = {{"claim", "What the paper says.", false, ""},
+                                   {"verdict", "", false, ""},
+                                   {"rule", "Fixed before anything was trained.", false, ""},
+                                   {"why", "The means in per cent that decided.", false, ""}};
+  std::vector<Row> rows;
+  for (const auto& judged : page.claims)
+    rows.push_back({escape_html(judged.claim.claim), verdict_cell(judged.verdict),
+                    escape_html(judged.claim.rule), escape_html(judged.why)});
+  return "<section id=\"claims\">\n<h2>Claims</h2>\n<p class=\"how\">Every rule is part of the "
+         "program and was fixed before anything was trained.</p>\n" +
+         html_table(head, rows) + "</section>\n";
+}
+
+/// A data table as HTML.
+std::string html_of(const DataTable& data) {
+  std::vector<TableColumn> head;
+  for (const auto& column : data.columns) head.push_back({column, "", false, ""});
+  std::vector<Row> rows;
+  for (const auto& line : data.rows) {
+    Row row;
+    for (const auto& cell : line) {
+      const auto* number = std::get_if<double>(&cell);
+      row.push_back(number == nullptr     ? escape_html(std::get<std::string>(cell))
+                    : std::isnan(*number) ? std::string()
+                                          : fmt::format("{:g}", *number));
+    }
+    rows.push_back(std::move(row));
+  }
+  return html_table(head, rows);
+}
+
+/// Accuracy over length, a chart per task.
+std::vector<Chart> curves(const RunTable& runs) {
+  std::map<std::string, std::vector<RunRecord>> by_task;
+  for (const auto& run : runs.runs)
+    if (run.config) by_task[run.config->data.task].push_back(run);
+  std::vector<Chart> charts;
+  for (auto& [task, list] : by_task) {
+    auto chart = length_chart(make_run_table(std::move(list)));
+    if (!chart) continue;
+    chart->name = "length-" + task;
+    chart->title = "Accuracy over length: " + task;
+    charts.push_back(std::move(*chart));
+  }
+  return charts;
+}
+
+Cell number_of(const std::optional<double>& value) { return value.value_or(std::nan("")); }
+
+}  // namespace
+
+DataTable rlt_table_data(const RltTable& table, std::span<const RltResult> results) {
+  DataTable data;
+  data.columns = {"task",     "model", "metric", "length", "paper_mean",
+                  "paper_sd", "mean",  "sd",     "seeds"};
+  for (const auto& cell : table.cells) {
+    const auto ours = measured(results, cell);
+    data.rows.push_back({cell.task, cell.model, cell.metric,
+                         cell.length == 0 ? Cell(std::string("validation"))
+                                          : Cell(static_cast<double>(cell.length)),
+                         cell.mean, number_of(cell.sd),
+                         ours ? Cell(ours->mean) : Cell(std::nan("")),
+                         ours ? number_of(ours->sd) : Cell(std::nan("")),
+                         ours ? static_cast<double>(ours->seeds) : 0.0});
+  }
+  return data;
+}
+
+DataTable rlt_course_data(std::span<const RltResult> results) {
+  DataTable data;
+  data.columns = {"task",     "model",  "seeds",        "solved_by_step",
+                  "unsolved", "failed", "selected_step"};
+  for (const auto& result : results) {
+    std::vector<std::string> seeds, solved, selected;
+    double unsolved = 0;
+    for (const auto& seed : result.seeds) {
+      seeds.push_back(seed.seed);
+      solved.push_back(seed.solved ? std::to_string(*seed.solved) : "–");
+      selected.push_back(std::to_string(seed.selected));
+      unsolved += seed.solved ? 0 : 1;
+    }
+    data.rows.push_back({result.task, result.model, join(seeds, " / "), join(solved, " / "),
+                         unsolved, static_cast<double>(result.failed), join(selected, " / ")});
+  }
+  return data;
+}
+
+DataTable rlt_claims_data(std::span<const RltJudgement> claims) {
+  DataTable data;
+  data.columns = {"claim", "verdict", "says", "rule", "why"};
+  for (const auto& judged : claims)
+    data.rows.push_back({judged.claim.name, std::string(word(judged.verdict)), judged.claim.claim,
+                         judged.claim.rule, judged.why});
+  return data;
+}
+
+std::string render_rlt_page(const RltPage& page) {
+  const auto title = fmt::format("The recurrent looped transformer again, {} scale", page.scale);
+  std::string out = page_head(title, 0);
+  out += fmt::format("<body>\n<main>\n<h1>{}</h1>\n<p class=\"meta\">{}</p>\n", escape_html(title),
+                     escape_html(page.written));
+  std::size_t reproduced = 0, testable = 0;
+  for (const auto& judged : page.claims) {
+    reproduced += judged.verdict == RltVerdict::kReproduced ? 1 : 0;
+    testable += judged.verdict == RltVerdict::kNotTestable ? 0 : 1;
+  }
+  out += fmt::format(
+      "<p class=\"lead\">The experiments of arXiv 2610.07591: {}. {} claims, of which {} can be "
+      "tested at this scale and {} came out as published; {} runs.</p>\n",
+      escape_html(page.summary), page.claims.size(), testable, reproduced, page.runs.runs.size());
+  out += claims_section(page);
+  for (const auto& table : page.tables)
+    out += fmt::format(
+               "<section id=\"{0}\">\n<h2>{1}</h2>\n<p class=\"how\">In each cell the paper's "
+               "mean ± sample standard deviation, below it ours in bold; – where nothing was "
+               "run.</p>\n",
+               escape_html(table.name), escape_html(table.title)) +
+           paper_table(table, page.results) + "</section>\n";
+  const auto charts = curves(page.runs);
+  for (const auto& chart : charts) out += chart_section(chart, "");
+  out +=
+      "<section id=\"course\">\n<h2>When each seed had learned its task</h2>\n<p "
+      "class=\"how\">First "
+      "validation with 99 % right or more, – for never; the step whose checkpoint was "
+      "selected.</p>\n" +
+      html_of(rlt_course_data(page.results)) + "</section>\n";
+  return out + page_end(!charts.empty());
+}
+
+}  // namespace rondo
