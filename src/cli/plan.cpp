@@ -127,6 +127,10 @@ void run_plan(const PlanArguments& arguments) {
   std::optional<Config> recipe;
   if (!arguments.recipe.empty())
     recipe = read_recipe(find_shipped(arguments.recipe).string(), arguments.set);
+  require(!recipe || recipe->model.kind == ModelKind::kLooped,
+          "{}: model.kind = \"rlt\": plans are made over loops, which an RLT has not; expected a "
+          "looped recipe",
+          arguments.recipe);
   double gflops = 0;
   const Limits limits = limits_of(arguments, budget_flops(arguments, recipe, gflops));
   const auto plan = make_plan(law_of(arguments), limits, recipe ? &*recipe : nullptr);

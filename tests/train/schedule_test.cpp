@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "base/error.h"
+#include "config/recipe.h"
 #include "cost/loops.h"
 #include "train/recurrence_sampler.h"
 #include "train/precision.h"
@@ -124,6 +125,16 @@ TEST(Sampler, FixedIgnoresTheCapAndBackwardZeroMeansAll) {
   EXPECT_EQ(draw_loops(sampled(Sampler::kFixed, 4, 0, 4), 1, 1).backward, 4);
   EXPECT_EQ(draw_loops(sampled(Sampler::kFixed, 4, 9, 4), 1, 1).backward, 4);
   EXPECT_EQ(draw_loops(sampled(Sampler::kFixed, 4, 3, 4), 1, 1).backward, 3);
+}
+
+TEST(Feedback, FollowsItsScheduleInEqualParts) {
+  auto config = parse_recipe("", "recipe", {"model.kind=rlt", "train.steps=10"});
+  EXPECT_EQ(feedback_interval_at(config, 7), 1);
+  config.train.feedback_schedule = {8, 4, 1};
+  std::string course;
+  for (std::int64_t step = 1; step <= 10; ++step)
+    course += fmt::format("{} ", feedback_interval_at(config, step));
+  EXPECT_EQ(course, "8 8 8 8 4 4 4 1 1 1 ");
 }
 
 TEST(Settle, RefusesWhatTheMachineOrVersionCannotDo) {
