@@ -2,6 +2,7 @@
 #include "model/rlt_fused.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "model/rlt_tape.h"
 #include "tensor/fused.h"
@@ -82,6 +83,10 @@ bool suits_fused_core(const CoreSetting& setting, const Tensor& e_BTD, const Dec
 
 Tensor run_fused_core(const CoreWeights& weights, const CoreSetting& setting, const Tensor& e_BTD,
                       const Tensor& gate_of_e_BTD, const MemoryKv& memory, DecoderState& state) {
+  // The loops look at memory directly, so what lies too short must not come this far.
+  const auto end = state.position + e_BTD.size(1);
+  if (setting.rotary.cos.size(0) < end || (!weights.decoder.empty() && memory.k_BHSK.size(2) < end))
+    throw std::logic_error("the rotary table and the memory must reach to the last position");
   const auto inputs = in_order(e_BTD, gate_of_e_BTD, memory, weights);
   const auto time_first = [](const Tensor& x) {
     return x.defined() ? x.detach().transpose(0, 1).contiguous() : x;
