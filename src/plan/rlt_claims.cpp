@@ -149,7 +149,7 @@ RltJudgement mod5_beats(std::span<const RltResult> results, const std::string& t
           length)};
   Evidence evidence(results);
   const auto plain = evidence.get(task, kTransformer, length);
-  RltMeasured best{};
+  RltMeasured best{.mean = 0, .sd = {}, .seeds = 0};
   for (const auto& split : kSplits) {
     const auto one = evidence.get(task, "RLT-1 " + split, length);
     if (one.mean > best.mean) best = one;

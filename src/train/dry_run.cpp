@@ -9,6 +9,7 @@
 #include "tensor/roof.h"
 #include "tensor/tensor.h"
 #include "train/preflight.h"
+#include "train/run_data.h"
 #include "train/settle.h"
 
 namespace rondo {
@@ -17,7 +18,8 @@ Json plan_training(const Config& recipe, const fs::path& out) {
   const RunData data(recipe.data);
   const auto config = settle(data.completed(recipe), data.vocab());
   set_threads(static_cast<int>(config.engine.threads));
-  const auto facts = preflight(config, data, known_roof_gflops());
+  const auto facts =
+      preflight(config, data.training_tokens(), known_roof_gflops(), data.tokens_per_sequence());
   refuse_if_too_large(facts, out);
   for (const auto& note : notes(config)) log("note: {}", note);
   return {{"text", data.description() + "\n" + preflight_text(config, facts)},

@@ -52,14 +52,16 @@ std::string rlt_text(const Config& config) {
 
 }  // namespace
 
-Preflight preflight(const Config& config, const RunData& data, double roof_gflops) {
+Preflight preflight(const Config& config, double training_tokens, double roof_gflops,
+                    double sequence_tokens) {
   Preflight facts;
   const auto counts = count_parameters(config.model, config.model.vocab);
   facts.parameters = counts.total;
-  facts.tokens = static_cast<double>(config.train.steps) * static_cast<double>(config.train.batch) *
-                 data.tokens_per_sequence();
+  facts.tokens =
+      static_cast<double>(config.train.steps) * static_cast<double>(config.train.batch) *
+      (sequence_tokens > 0 ? sequence_tokens : static_cast<double>(config.data.sequence_length));
   facts.tokens_per_parameter = facts.tokens / static_cast<double>(counts.non_embedding());
-  if (const auto epoch = data.training_tokens()) facts.epochs = facts.tokens / *epoch;
+  if (training_tokens > 0) facts.epochs = facts.tokens / training_tokens;
   const auto flops = expected_flops_per_token(config);
   facts.flops = flops.train_matmul * facts.tokens;
   const auto memory =

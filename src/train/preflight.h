@@ -6,7 +6,6 @@
 #include "base/files.h"
 #include "config/config.h"
 #include "cost/machine_speed.h"
-#include "train/run_data.h"
 
 namespace rondo {
 
@@ -23,11 +22,13 @@ struct Preflight {
   bool measured = false;  ///< by measurements of this machine, not by a share
 };
 
-/// Computes the facts for a run on `data`. With a roof the time is
+/// Computes the facts. `training_tokens` is the size of the training data, 0 = without end;
+/// `sequence_tokens` are those of a sequence in the mean, 0 = data.sequence_length. With a roof the time is
 /// estimated: from the cached measurement of this machine and config.engine.threads threads if
 /// there is one (cost/machine_speed.h), else as a share of the speed of large products with the
 /// library that the config names, which becomes the one in use.
-Preflight preflight(const Config& config, const RunData& data, double roof_gflops);
+Preflight preflight(const Config& config, double training_tokens, double roof_gflops,
+                    double sequence_tokens = 0);
 
 /// The speed of this machine with so many threads: cached, or measured (three seconds; sets the
 /// threads) and then cached, unless other processes disturbed it. `anew` measures in any case. A

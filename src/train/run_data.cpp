@@ -47,11 +47,9 @@ const std::string& RunData::description() const {
   return task() != nullptr ? task()->description() : std::get<Text>(data_).set.description;
 }
 
-std::optional<double> RunData::training_tokens() const {
-  if (const auto* data = task()) {
-    if (data->training_examples() == 0) return std::nullopt;
+double RunData::training_tokens() const {
+  if (const auto* data = task())
     return static_cast<double>(data->training_examples()) * data->mean_row();
-  }
   return static_cast<double>(std::get<Text>(data_).set.training.tokens());
 }
 

@@ -44,8 +44,8 @@ class RunData {
   [[nodiscard]] const std::string& description() const;
   /// What `data.path` or `data.task` names.
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// Tokens of an epoch; nothing for a task that has no end.
-  [[nodiscard]] std::optional<double> training_tokens() const;
+  /// Tokens of an epoch; 0 for a task that has no end.
+  [[nodiscard]] double training_tokens() const;
   /// Tokens of a training sequence in the mean.
   [[nodiscard]] double tokens_per_sequence() const;
 

@@ -134,7 +134,9 @@ Run::Run(const Config& recipe, const TrainOptions& options)
                                         : std::min(config_.train.steps, config_.train.stop_after);
 }
 
-Preflight Run::plan() const { return preflight(config_, data_, roof_gflops_); }
+Preflight Run::plan() const {
+  return preflight(config_, data_.training_tokens(), roof_gflops_, data_.tokens_per_sequence());
+}
 
 void Run::begin() {
   if (!options_.resume) {

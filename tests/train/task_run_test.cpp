@@ -99,10 +99,9 @@ TEST(TaskRun, TheLossIsTheMeanOverExamplesOfTheMeanOverTargets) {
   double sum = 0;
   for (std::uint64_t i = 0; i < 12; ++i) {
     const auto sample = data.training(i);
-    const ModelPass pass(model, {.tokens_BT = token_tensor(sample.tokens, 1),
-                                 .documents_BT = {},
-                                 .state_seed = 0,
-                                 .sample_keys = {}});
+    const ModelPass pass(
+        model,
+        {.tokens_BT = token_tensor(sample.tokens, 1), .documents_BT = {}, .sample_keys = {}});
     const auto logits = pass.logits(pass.run({.loops = 2}))[0].to(at::kDouble).log_softmax(1);
     double nats = 0, count = 0;
     for (std::size_t t = 0; t < sample.targets.size(); ++t)
@@ -176,10 +175,9 @@ TEST_F(TaskRuns, SweepTheSelectedCheckpoint) {
     std::int64_t right = 0;
     const NoGrad guard;
     for (const auto& sample : set.samples) {
-      const ModelPass pass(opened.stored.model, {.tokens_BT = token_tensor(sample.tokens, 1),
-                                                 .documents_BT = {},
-                                                 .state_seed = 0,
-                                                 .sample_keys = {}});
+      const ModelPass pass(
+          opened.stored.model,
+          {.tokens_BT = token_tensor(sample.tokens, 1), .documents_BT = {}, .sample_keys = {}});
       const auto answer = pass.logits(pass.run({}))[0][-1].argmax().item<std::int64_t>();
       right += answer == sample.targets.back() ? 1 : 0;
     }

@@ -44,9 +44,9 @@ class Time : public testing::Test {
   }
 
   static double median_step(const Config& config) {
-    const RunData data(config.data);
-    const auto batches = data.batches(config.train);
-    auto model = initial_model(config.model, config.seed);
+    const auto data = open_dataset(config.data);
+    const auto batches = window_batches(data.training, config.train);
+    Model model = initial_model(config.model, config.seed);
     AdamW optimizer(named_parameters(model), config.train);
     std::vector<double> seconds;
     for (std::int64_t step = 1; step <= 8; ++step) {
@@ -72,10 +72,9 @@ TEST_F(Time, TheMeasurementIsWhatTheCostModelReads) {
   // Written and found again; the preflight then uses it.
   auto config = settled({"train.steps=10"});
   config.engine.threads = speed.threads;
-  const RunData data(config.data);
-  EXPECT_FALSE(preflight(config, data, 100).measured);
+  EXPECT_FALSE(preflight(config, 1e5, 100).measured);
   cache_machine_speed(speed);
-  const auto facts = preflight(config, data, 100);
+  const auto facts = preflight(config, 1e5, 100);
   EXPECT_TRUE(facts.measured);
   EXPECT_DOUBLE_EQ(
       facts.seconds,
