@@ -1,9 +1,10 @@
 """Writes the golden files beside it: inputs and results of the reference for the C++ tests.
 
-  generate.py                  the model files, one per case of cases.py and rlt_cases.py
+  generate.py                  the model files, one per case of the …cases.py
   generate.py --optimizer      optimizer.safetensors
   generate.py --check          writes nothing, fails where a file would change
   generate.py --cross-check    holds the reference against the transformers library
+  generate.py --conditioning-check  holds the conditioned recurrence against other formulations
   generate.py --rlt-check      holds the recurrent looped transformer against other formulations
   generate.py --rlt-cross-check  and against the rlt-pytorch library
 """
@@ -20,9 +21,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
+import conditioning_cases
 import rlt_cases
 import rlt_reference
 from cases import CASES
+from conditioning_cases import REDRAWN
 from reference import run, weight_shapes
 
 HERE = Path(__file__).parent
@@ -74,6 +77,8 @@ def draw(case_name, name, shape, embed_std):
         values = rng.uniform(0.5, 1.5, shape)
     elif name == "embed.weight":
         values = rng.normal(0, embed_std, shape)
+    elif name.startswith("history.") and len(shape) == 1:
+        values = rng.uniform(0.2, 0.5, shape) * rng.choice([-1, 1], shape)
     elif name in ("inject.a", "inject.b"):
         values = rng.uniform(0.3, 0.9, shape) * rng.choice([-1, 1], shape)
     elif name in ("merge.initial", "merge.gate.bias"):
@@ -93,17 +98,51 @@ def draw_case(name, case):
     return config, w, tokens
 
 
-def model_file(name, case):
-    config, w, tokens = draw_case(name, case)
-    logits, states, loss = run(tokens, w, config)
-    loss.backward()
+def without_effect(name, shape, m):
+    """Weights of conditioning as training starts with them."""
+    if name == "inject.a" and m["injection"] == "channel":
+        return torch.ones(shape, dtype=torch.float64)
+    if name == "inject.weight":
+        return torch.eye(*shape, dtype=torch.float64)
+    return torch.zeros(shape, dtype=torch.float64)
+
+
+def draw_conditioned(name, case):
+    key = "identity" if case.identity else name + "'" * REDRAWN.get(name, 0)
+    config, w, tokens = draw_case(f"conditioning/{key}", case)
+    if case.identity:
+        w |= {n: without_effect(n, p.shape, config["model"]).requires_grad_()
+              for n, p in w.items() if n.startswith(("inject.", "history.", "timestep."))}
+    return config, w, tokens
+
+
+def model_results(w, tokens, config, pass_loops=0):
+    """Everything in a model file but what is given."""
+    logits, states, loss = run(tokens, w, config, pass_loops)
+    gradients = torch.autograd.grad(loss, list(w.values()), allow_unused=True,
+                                    materialize_grads=True)
     results = {"logits": logits, "states": states, "loss": loss.reshape(1)}
-    for n, p in w.items():
-        results[f"weight.{n}"] = p
-        results[f"grad.{n}"] = torch.zeros_like(p) if p.grad is None else p.grad
-    tensors = {n: t.detach().numpy().astype(np.float32) for n, t in results.items()}
+    results |= {f"grad.{n}": g for n, g in zip(w, gradients)}
+    return {n: t.detach() for n, t in results.items()}
+
+
+def model_bytes(config, w, tokens, metadata, pass_loops=0):
+    results = model_results(w, tokens, config, pass_loops)
+    results |= {f"weight.{n}": p.detach() for n, p in w.items()}
+    tensors = {n: t.numpy().astype(np.float32) for n, t in results.items()}
     tensors["tokens"] = tokens.numpy()
-    return safetensors(tensors, {"case": case.text, "rondo.config": toml(config)})
+    return safetensors(tensors, metadata | {"rondo.config": toml(config)})
+
+
+def model_file(name, case):
+    return model_bytes(*draw_case(name, case), {"case": case.text})
+
+
+def conditioning_file(name, case):
+    metadata = {"case": case.text}
+    if case.pass_loops:
+        metadata["loops"] = str(case.pass_loops)
+    return model_bytes(*draw_conditioned(name, case), metadata, case.pass_loops)
 
 
 def masked_targets(tokens, supervised):
@@ -220,6 +259,9 @@ def all_files():
     """Each path with the function that makes its bytes."""
     for name, case in CASES.items():
         yield HERE / f"{name}.safetensors", partial(model_file, name, case)
+    for name, case in conditioning_cases.CASES.items():
+        path = HERE / "conditioning" / f"{name}.safetensors"
+        yield path, partial(conditioning_file, name, case)
     for name, case in rlt_cases.CASES.items():
         yield HERE / "rlt" / f"{name}.safetensors", partial(rlt_file, name, case)
     yield HERE / "optimizer.safetensors", optimizer_file
@@ -241,6 +283,7 @@ def main():
     parser.add_argument("--optimizer", action="store_true")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--cross-check", action="store_true")
+    parser.add_argument("--conditioning-check", action="store_true")
     parser.add_argument("--rlt-check", action="store_true")
     parser.add_argument("--rlt-cross-check", action="store_true")
     options = parser.parse_args()
@@ -248,6 +291,9 @@ def main():
     if options.cross_check:
         from cross_check import cross_check  # the only part that needs transformers
         sys.exit(0 if cross_check() else 1)
+    if options.conditioning_check:
+        from conditioning_check import check_all
+        sys.exit(0 if check_all() else 1)
     if options.rlt_check:
         from rlt_check import check_all
         sys.exit(0 if check_all() else 1)

@@ -35,9 +35,23 @@ def injection_shapes(m):
             "dense": {"inject.weight": [d, 2 * d]}}[m["injection"]]
 
 
+def history_shapes(m):
+    d = m["d_model"]
+    shape = {"none": None, "scalar": [1], "channel": [d], "dense": [d, d]}[m["history"]]
+    return {f"history.{j}": shape for j in range(1, m["history_window"] + 1)} if shape else {}
+
+
+def timestep_shapes(m):
+    d, layers = m["d_model"], m["core_layers"]
+    return {"none": {}, "loop-gate": {"timestep.loop_gate": [8]},
+            "branch-gate": {"timestep.branch_gate": [layers, 2, 8]},
+            "adaln": {"timestep.adaln": [layers, 2, 2 * d, 8]}}[m["timestep"]]
+
+
 def weight_shapes(m):
     d, v = m["d_model"], m["vocab"]
-    shapes = {"embed.weight": [v, d], "final_norm.weight": [d]} | injection_shapes(m)
+    shapes = {"embed.weight": [v, d], "final_norm.weight": [d]}
+    shapes |= injection_shapes(m) | history_shapes(m) | timestep_shapes(m)
     if not m["tied_head"]:
         shapes["head.weight"] = [v, d]
     if m["loop_norm"]:
@@ -71,7 +85,7 @@ def rope(x, m):
     """Rotates (x_i, x_{i + K/2}) of each head [B, T, H, K] by position times frequency i."""
     positions = torch.arange(x.shape[1], dtype=torch.float64)
     angle = positions[:, None] * torch.tensor(rope_frequencies(m), dtype=torch.float64)
-    cos, sin = angle.cos()[:, None, :], angle.sin()[:, None, :]
+    cos, sin = (a.to(x.dtype)[:, None, :] for a in (angle.cos(), angle.sin()))
     first, second = x.chunk(2, dim=-1)
     return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)
 
@@ -107,11 +121,18 @@ def mlp(x, w, name):
     return (gate / (1 + torch.exp(-gate)) * up) @ w[f"{name}.down.weight"].T
 
 
+def block(x, w, name, m, conditions=((0.0, 1.0), (0.0, 1.0))):
+    """Two branches x + g Branch((1 + s) Norm(x)); `conditions` has (s, g) of attention and MLP."""
+    eps, ((s, g), (s_mlp, g_mlp)) = m["norm_eps"], conditions
+    y = (1 + s) * rms_norm(x, eps, w[f"{name}.attn_norm.weight"])
+    x = x + g * attention(y, w, f"{name}.attn", m)
+    y = (1 + s_mlp) * rms_norm(x, eps, w[f"{name}.mlp_norm.weight"])
+    return x + g_mlp * mlp(y, w, f"{name}.mlp")
+
+
 def blocks(x, w, part, m):
     for name in layer_names(part, m):
-        x = x + attention(rms_norm(x, m["norm_eps"], w[f"{name}.attn_norm.weight"]), w,
-                          f"{name}.attn", m)
-        x = x + mlp(rms_norm(x, m["norm_eps"], w[f"{name}.mlp_norm.weight"]), w, f"{name}.mlp")
+        x = block(x, w, name, m)
     return x
 
 
@@ -129,21 +150,66 @@ def inject(h, e, w, m):
     return forms[m["injection"]]()
 
 
-def one_loop(states, e, w, m):
-    y = blocks(inject(states[-1], e, w, m), w, "core", m)
+def history_terms(states, w, m):
+    """B_j (h_{l-j} - h_l) of every lag j. h_0, the state before the first loop, takes no part."""
+    loop = len(states) - 1
+    for j in range(1, min(m["history_window"], loop - 1) + 1):
+        past, matrix = states[loop - j] - states[loop], w[f"history.{j}"]
+        yield past @ matrix.T if m["history"] == "dense" else matrix * past
+
+
+def time_features(loop, grid):
+    """What gates and scales are linear in: eight functions of the time loop / grid and its step."""
+    t, dt = loop / grid, 1 / grid
+    return torch.tensor([t, dt, t * t, dt * dt, t * dt, math.sin(math.pi * t),
+                         math.cos(math.pi * t) - 1, math.sin(2 * math.pi * t)],
+                        dtype=torch.float64)
+
+
+def branch_conditions(layer, psi, w, m):
+    """(scale, gate) of attention and of the MLP of one core layer."""
+    if m["timestep"] == "branch-gate":
+        return [(0.0, 1 + w["timestep.branch_gate"][layer, b] @ psi) for b in (0, 1)]
+    if m["timestep"] == "adaln":
+        halves = [(w["timestep.adaln"][layer, b] @ psi).chunk(2) for b in (0, 1)]
+        return [(scale, 1 + gate) for scale, gate in halves]
+    return (0.0, 1.0), (0.0, 1.0)
+
+
+def one_loop(states, e, w, m, grid):
+    """The state after h_0 … h_l, which are `states`. Time starts at 0 and has steps of 1 / grid."""
+    h, psi = states[-1], time_features(len(states) - 1, grid).to(e.dtype)
+    y = sum(history_terms(states, w, m), inject(h, e, w, m))
+    for layer, name in enumerate(layer_names("core", m)):
+        y = block(y, w, name, m, branch_conditions(layer, psi, w, m))
+    if m["timestep"] == "loop-gate":
+        y = h + (1 + w["timestep.loop_gate"] @ psi) * (y - h)
     return rms_norm(y, m["norm_eps"], w["loop_norm.weight"]) if m["loop_norm"] else y
 
 
-def unroll(e, w, config):
+def time_grid(config, loops):
+    """Steps of 1 / grid reach time 1 after all loops of this pass, or after those of training."""
+    trained = config["loops"]["forward"]
+    if config["model"].get("timestep_grid", "rescaled") == "rescaled":
+        return loops
+    if loops > trained:
+        raise ValueError(f"{loops} loops on a grid of {trained}")
+    return trained
+
+
+def unroll(e, w, config, loops=None, prefix=None):
     """States h_0 … h_T. Those that loops before the last `backward` made are constants.
 
-    The later loops still reach the prelude through e, which is never cut off.
+    The later loops still reach the prelude through e, which is never cut off, and each other
+    through the history. `loops` is T where a pass has other loops than training, `prefix` the
+    first states where they are given.
     """
-    m, forward, backward = config["model"], config["loops"]["forward"], config["loops"]["backward"]
-    states = [initial_state(e, m)]
-    for loop in range(forward):
-        with torch.set_grad_enabled(backward == 0 or loop >= forward - backward):
-            states.append(one_loop(states, e, w, m))
+    m, backward = config["model"], config["loops"]["backward"]
+    loops = loops or config["loops"]["forward"]
+    states, wanted = prefix or [initial_state(e, m)], torch.is_grad_enabled()
+    for loop in range(len(states) - 1, loops):
+        with torch.set_grad_enabled(wanted and (backward == 0 or loop >= loops - backward)):
+            states.append(one_loop(states, e, w, m, time_grid(config, loops)))
     return states
 
 
@@ -154,18 +220,15 @@ def head(h, w, m):
     return cap * torch.tanh(logits / cap) if cap else logits
 
 
-def looped_forward(inputs, w, config):
+def looped_forward(inputs, w, config, loops=None, prefix=None):
     m = config["model"]
     e = blocks(w["embed.weight"][inputs], w, "prelude", m)
-    states = unroll(e, w, config)
+    states = unroll(e, w, config, loops, prefix)
     return head(blocks(states[-1], w, "coda", m), w, m), torch.stack(states)
 
 
-FORWARD = {"looped": looped_forward}
-
-
-def run(tokens, w, config):
+def run(tokens, w, config, loops=None, prefix=None):
     """Logits, states, and the mean cross-entropy of every next token."""
-    logits, states = FORWARD[config["model"]["kind"]](tokens[:, :-1], w, config)
+    logits, states = looped_forward(tokens[:, :-1], w, config, loops, prefix)
     chosen = logits.gather(-1, tokens[:, 1:, None]).squeeze(-1)
     return logits, states, (logits.exp().sum(-1).log() - chosen).mean()
