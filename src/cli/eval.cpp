@@ -30,6 +30,7 @@ struct EvalArguments {
   std::vector<std::string> tasks;  ///< empty: what the model was trained on
   std::int64_t tokens = 0, examples = 0, threads = 0;
   std::int64_t interval = -1;  ///< −1 = not given
+  std::optional<std::string> grid;
   bool best = false, json = false;
 };
 
@@ -146,6 +147,7 @@ void run_eval(const EvalArguments& arguments, int& status) {
   refuse_loops_of_rlt(opened.stored.config, arguments.loops.has_value());
   if (arguments.interval >= 0)
     set_feedback_interval(opened.stored.model, arguments.interval, "--feedback-interval");
+  if (arguments.grid) choose_timestep_grid(opened.stored, *arguments.grid);
   const auto& config = opened.stored.config;
   set_threads(arguments.threads > 0 ? static_cast<int>(arguments.threads) : available_cores());
   auto tasks = arguments.tasks;
@@ -193,6 +195,9 @@ void declare_eval(CLI::App& app, int& status) {
                       "loop counts: 1,2,4; default 1 … 4 loops.forward for a looped model");
   add_whole_number(*command, "--feedback-interval", arguments->interval, 0, kMostInterval,
                    "of an RLT, another interval than the one it was trained with last");
+  command->add_option(
+      "--timestep-grid", arguments->grid,
+      "of a model with timesteps, another grid than its recipe's: rescaled or prefix");
   command->add_option("--lengths", arguments->lengths,
                       "of a task's examples: 32,40; default those of the recipe");
   add_whole_number(*command, "--examples", arguments->examples, 1, 1'000'000,

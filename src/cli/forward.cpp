@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -18,6 +19,7 @@ struct ForwardArguments {
   std::string model, tokens, out;
   std::int64_t loops = 0;      ///< 0 = not given
   std::int64_t interval = -1;  ///< −1 = not given
+  std::optional<std::string> grid;
   bool best = false, json = false;
 };
 
@@ -29,6 +31,7 @@ void run_forward(const ForwardArguments& arguments) {
   refuse_loops_of_rlt(opened.stored.config, arguments.loops > 0);
   if (arguments.interval >= 0)
     set_feedback_interval(opened.stored.model, arguments.interval, "--feedback-interval");
+  if (arguments.grid) choose_timestep_grid(opened.stored, *arguments.grid);
   const auto loops = arguments.loops > 0 ? arguments.loops : opened.stored.config.loops.forward;
   const auto result = write_forward(opened.stored, tokens, loops, arguments.out);
   const Json loss = result.loss_nats ? Json(*result.loss_nats) : Json();
@@ -51,6 +54,9 @@ void declare_forward(CLI::App& app, int&) {
                    "loops to run; default: loops.forward of the model");
   add_whole_number(*command, "--feedback-interval", arguments->interval, 0, kMostInterval,
                    "of an RLT, another interval than the one it was trained with last");
+  command->add_option(
+      "--timestep-grid", arguments->grid,
+      "of a model with timesteps, another grid than its recipe's: rescaled or prefix");
   command->add_option("--out", arguments->out, "safetensors file to write")->required();
   command->add_flag("--best", arguments->best,
                     "of a run, the checkpoint of lowest validation loss");

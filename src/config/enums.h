@@ -15,6 +15,9 @@ enum class Init { kNormal, kScaled, kUniform };
 enum class StateInit { kPrelude, kZero, kNormal };
 enum class Injection { kNone, kScalar, kChannel, kResidualChannel, kDense };
 enum class InjectionInit { kState, kInput };
+enum class HistoryForm { kNone, kScalar, kChannel, kDense };
+enum class TimestepForm { kNone, kLoopGate, kBranchGate, kAdaln };
+enum class TimestepGrid { kRescaled, kPrefix };
 enum class Sampler { kFixed, kPoissonLognormal, kUniform };
 enum class DataSource { kText, kTokens, kTask };
 enum class Supervise { kFinal, kPrefix };
@@ -59,6 +62,15 @@ inline constexpr std::array kWords<Injection> =
 template <>
 inline constexpr std::array kWords<InjectionInit> = std::to_array<std::string_view>({"state",
                                                                                      "input"});
+template <>
+inline constexpr std::array kWords<HistoryForm> =
+    std::to_array<std::string_view>({"none", "scalar", "channel", "dense"});
+template <>
+inline constexpr std::array kWords<TimestepForm> =
+    std::to_array<std::string_view>({"none", "loop-gate", "branch-gate", "adaln"});
+template <>
+inline constexpr std::array kWords<TimestepGrid> = std::to_array<std::string_view>({"rescaled",
+                                                                                    "prefix"});
 template <>
 inline constexpr std::array kWords<Sampler> =
     std::to_array<std::string_view>({"fixed", "poisson-lognormal", "uniform"});

@@ -9,9 +9,11 @@ namespace rondo {
 namespace {
 
 // Besides all of [loops].
-constexpr std::array<std::string_view, 8> kLoopedKeys = {
-    "model.prelude_layers", "model.core_layers", "model.coda_layers",    "model.state_init",
-    "model.state_std",      "model.injection",   "model.injection_init", "model.loop_norm"};
+constexpr std::array<std::string_view, 13> kLoopedKeys = {
+    "model.layout",       "model.prelude_layers", "model.core_layers",    "model.coda_layers",
+    "model.state_init",   "model.state_std",      "model.injection",      "model.injection_init",
+    "model.loop_norm",    "model.history",        "model.history_window", "model.timestep",
+    "model.timestep_grid"};
 constexpr std::array<std::string_view, 9> kRltKeys = {
     "model.encoder_layers", "model.decoder_layers", "model.feedback_interval",
     "model.window",         "model.merge_scale",    "model.share_blocks",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "config/enums.h"
 #include "config/range.h"
@@ -27,6 +28,7 @@ struct ModelConfig {
   double logit_scale = 1.0;
   double logit_softcap = 0.0;
   std::int64_t vocab = 0;
+  std::string layout;
   std::int64_t prelude_layers = 1;
   std::int64_t core_layers = 2;
   std::int64_t coda_layers = 1;
@@ -35,12 +37,18 @@ struct ModelConfig {
   Injection injection = Injection::kDense;
   InjectionInit injection_init = InjectionInit::kState;
   bool loop_norm = true;
+  HistoryForm history = HistoryForm::kNone;
+  std::int64_t history_window = 0;
+  TimestepForm timestep = TimestepForm::kNone;
+  TimestepGrid timestep_grid = TimestepGrid::kRescaled;
   std::int64_t encoder_layers = 4;
   std::int64_t decoder_layers = 4;
   std::int64_t feedback_interval = 1;
   std::int64_t window = 8;
   double merge_scale = 0.1;
   bool share_blocks = false;
+  /// Not a key: `loops.forward`, set by resolve(). The grid "prefix" of a timestep needs it.
+  std::int64_t trained_loops = 1;
 
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -62,6 +70,9 @@ struct ModelConfig {
     visit("logit_softcap", self.logit_softcap, kNotNegative,
           "c: logits become c tanh(logits / c); 0 = off");
     visit("vocab", self.vocab, kNotNegative, "rows of the embedding; 0 = the tokenizer's size");
+    visit("layout", self.layout,
+          "p + s x T + c in one string, as \"1+2x9+1\", or \"4x7\" without prelude and coda; "
+          "written out as the keys it stands for");
     visit("prelude_layers", self.prelude_layers, kLayers, "layers before the loop, p");
     visit("core_layers", self.core_layers, kLayers, "layers inside the loop, s");
     visit("coda_layers", self.coda_layers, kLayers, "layers after the loop, c");
@@ -71,6 +82,11 @@ struct ModelConfig {
     visit("injection_init", self.injection_init,
           "a dense injection starts by passing on the state or the input");
     visit("loop_norm", self.loop_norm, "RMSNorm at the end of every loop");
+    visit("history", self.history, "how the states of earlier loops enter a loop");
+    visit("history_window", self.history_window, kLayers, "earlier states that enter, w");
+    visit("timestep", self.timestep, "what the time of a loop acts on");
+    visit("timestep_grid", self.timestep_grid,
+          "a loop's time: l / T with the T loops of the pass (rescaled) or of training (prefix)");
     visit("encoder_layers", self.encoder_layers, kLayers, "rlt: layers of the encoder, L_E");
     visit("decoder_layers", self.decoder_layers, kLayers, "rlt: layers of the decoder, L_D");
     visit("feedback_interval", self.feedback_interval, kNotNegative,

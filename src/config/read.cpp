@@ -11,6 +11,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "config/kinds.h"
+#include "config/layout.h"
 #include "config/recipe.h"
 #include "config/size.h"
 #include "config/visit.h"
@@ -151,10 +152,8 @@ std::vector<std::string> known_keys() {
 /// Keys of features that this version does not have yet, with the only value it accepts: the one
 /// that leaves them off. So a recipe that spells out every key still reads, and nothing is ignored.
 const std::map<std::string, std::string>& reserved_keys() {
-  static const std::map<std::string, std::string> keys = {
-      {"model.history", "none"},  {"model.history_window", "0"},
-      {"model.timestep", "none"}, {"model.timestep_grid", "rescaled"},
-      {"loops.start", "1"},       {"loops.schedule_steps", "0"}};
+  static const std::map<std::string, std::string> keys = {{"loops.start", "1"},
+                                                          {"loops.schedule_steps", "0"}};
   return keys;
 }
 
@@ -241,6 +240,33 @@ void refuse_other_kind(const Source& source, ModelKind kind) {
   });
 }
 
+/// Sets what model.layout stands for. As everywhere, what --set says replaces what the recipe says;
+/// two statements on the same side must agree.
+void apply_layout(const std::vector<Source>& sources, Config& config) {
+  if (config.model.layout.empty()) return;
+  const auto node_of = [](const Source& source, std::string_view section, std::string_view name) {
+    return find(source, {std::string(section), std::string(name), kAny, ""});
+  };
+  std::size_t stated = sources.size() - 1;
+  while (node_of(sources[stated], "model", "layout") == nullptr) --stated;
+  const auto& origin = sources[stated];
+  const auto where = origin.at(*node_of(origin, "model", "layout"));
+  const auto layout = parse_layout(config.model.layout, where);
+  for (const auto& [section, name, value] : layout.keys()) {
+    for (std::size_t i = stated == 0 ? 0 : 1; i < sources.size(); ++i) {
+      const auto* node = node_of(sources[i], section, name);
+      if (node == nullptr || **node->as_integer() == value) continue;
+      fail("{}: {}.{} = {}: model.layout = \"{}\" says {}; leave one of them out",
+           sources[i].at(*node), section, name, shown(*node), config.model.layout, value);
+    }
+  }
+  layout.apply_to(config);
+  const bool truncated = std::any_of(sources.begin(), sources.end(), [&](const Source& source) {
+    return node_of(source, "loops", "backward") != nullptr;
+  });
+  if (!truncated) config.loops.backward = config.loops.forward;
+}
+
 Source parse(std::string_view text, std::string_view name) {
   if (const auto bad = invalid_utf8(text))
     fail("{}: not valid UTF-8 at byte {}; expected a TOML file", name, *bad);
@@ -295,6 +321,7 @@ Config parse_recipe(std::string_view text, std::string_view source, const Overri
   apply_size(config.size, config);
   for (const auto& layer : sources) apply(layer, config);
   for (const auto& layer : sources) refuse_other_kind(layer, config.model.kind);
+  apply_layout(sources, config);
   resolve(config, source);
   return config;
 }

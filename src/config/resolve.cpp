@@ -82,6 +82,39 @@ void resolve_model(ModelConfig& model, std::string_view source) {
       source, word(model.state_init));
 }
 
+/// History and timestep of a looped model.
+void check_conditioning(const Config& config, std::string_view source) {
+  const auto& model = config.model;
+  const auto& loops = config.loops;
+  require(
+      model.history != HistoryForm::kNone || model.history_window == 0,
+      "{}: model.history_window = {} with model.history = \"none\"; choose a form of history or "
+      "set the window to 0",
+      source, model.history_window);
+  require(model.history == HistoryForm::kNone || model.history_window > 0,
+          "{}: model.history = \"{}\" with model.history_window = 0 would see no state; set the "
+          "window to 1 or more",
+          source, word(model.history));
+  const bool prefix = model.timestep_grid == TimestepGrid::kPrefix;
+  require(
+      !prefix || model.timestep != TimestepForm::kNone,
+      "{}: model.timestep_grid = \"prefix\" with model.timestep = \"none\": there is no time to "
+      "put on a grid; choose a timestep or leave the grid out",
+      source);
+  require(
+      model.core_layers > 0 ||
+          (model.timestep != TimestepForm::kBranchGate && model.timestep != TimestepForm::kAdaln),
+      "{}: model.timestep = \"{}\" with model.core_layers = 0: it acts on the core's layers, and "
+      "there are none",
+      source, word(model.timestep));
+  require(
+      !prefix || loops.sampler == Sampler::kFixed || loops.max == loops.forward,
+      "{}: model.timestep_grid = \"prefix\" with loops.sampler = \"{}\": loops may be drawn up to "
+      "loops.max = {} and the grid ends at loops.forward = {}; set loops.max = {} or use the grid "
+      "\"rescaled\"",
+      source, word(loops.sampler), loops.max, loops.forward, loops.forward);
+}
+
 void check_data(const DataConfig& data, std::string_view source) {
   require(data.tokenizer == "bytes",
           "{}: data.tokenizer = \"{}\": not available in this version; expected \"bytes\"", source,
@@ -150,6 +183,8 @@ void resolve(Config& config, std::string_view source) {
   if (loops.sampler != Sampler::kFixed && loops.max == 0) loops.max = 4 * loops.forward;
   require(loops.max == 0 || loops.max >= loops.forward,
           "{}: loops.max = {} is below loops.forward = {}", source, loops.max, loops.forward);
+  config.model.trained_loops = loops.forward;
+  if (config.model.kind == ModelKind::kLooped) check_conditioning(config, source);
   check_data(config.data, source);
   resolve_task(config.data, source);
   check_train(config.train, source);
@@ -183,6 +218,14 @@ std::vector<std::string> notes(const Config& config) {
         "loops.backward = {} with model.injection = \"none\": in steps that run more loops, the "
         "embedding and the prelude get no gradient",
         config.loops.backward));
+  // The last loop, number T − 1, looks back at most T − 2 states.
+  const auto window = config.model.history_window, last_lag = std::max<std::int64_t>(most - 2, 0);
+  if (window > last_lag)
+    lines.push_back(
+        fmt::format("model.history_window = {} and {} loops: a lag of more than {} never occurs in "
+                    "training, so "
+                    "what belongs to it keeps its initial value",
+                    window, most, last_lag));
   return lines;
 }
 

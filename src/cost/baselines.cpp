@@ -21,6 +21,10 @@ std::int64_t layers_of(const ModelConfig& model) {
 /// The recipe with one loop and nothing that only loops need.
 Config without_loops(Config config) {
   config.model.injection = Injection::kNone;
+  config.model.history = HistoryForm::kNone;
+  config.model.history_window = 0;
+  config.model.timestep = TimestepForm::kNone;
+  config.model.timestep_grid = TimestepGrid::kRescaled;
   config.model.loop_norm = false;
   config.model.state_init = StateInit::kPrelude;
   config.loops = LoopsConfig{};

@@ -150,7 +150,8 @@ Json seconds_json(const Config& config, std::int64_t vocab, std::int64_t micro_b
           {"machine", speed.machine}};
 }
 
-/// 1, 2, 4 … up to twice the trained loops, and the trained ones; 1 alone where nothing is looped.
+/// 1, 2, 4 … up to twice the trained loops, and the trained ones; 1 alone where nothing is looped,
+/// and none beyond the trained ones where time ends with them.
 std::vector<std::int64_t> inference_loops(const Config& config) {
   const std::int64_t trained = config.loops.forward;
   if (config.model.kind == ModelKind::kRlt || config.model.core_layers == 0 ||
@@ -158,7 +159,8 @@ std::vector<std::int64_t> inference_loops(const Config& config) {
        config.model.injection == Injection::kNone))
     return {1};
   std::vector<std::int64_t> loops;
-  for (std::int64_t count = 1; count <= 2 * trained; count *= 2) {
+  const bool ends = config.model.timestep_grid == TimestepGrid::kPrefix;
+  for (std::int64_t count = 1; count <= (ends ? 1 : 2) * trained; count *= 2) {
     if (count > trained && !loops.empty() && loops.back() < trained) loops.push_back(trained);
     loops.push_back(count);
   }

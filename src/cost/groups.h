@@ -22,7 +22,8 @@ struct OptimizerGroup {
 
 /// Index of a tensor's group in what `optimizer_groups` returns. Hidden matrices take
 /// train.matrix_lr_scale and the decay; embedding and head the decay; everything one-dimensional
-/// (norm gains, scalar and channel injections, bias and first state of a merge) neither.
+/// (norm gains, scalar and channel injections and histories, bias and first state of a merge) and
+/// the weights of a timestep's features neither.
 std::size_t optimizer_group_of(const TensorShape& tensor);
 
 /// The three groups with what they hold; a group may be empty.

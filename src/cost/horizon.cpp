@@ -28,6 +28,8 @@ class Names {
 Names looped_names(const ModelConfig& model) {
   return Names()
       .add(model.injection != Injection::kNone, "inject.*")
+      .add(model.history != HistoryForm::kNone, "history.*")
+      .add(model.timestep != TimestepForm::kNone, "timestep.*")
       .add(model.core_layers > 0, "core.*")
       .add(model.loop_norm, "loop_norm.weight");
 }

@@ -23,9 +23,17 @@ double loop_extra(const ModelConfig& model) {
   const auto width = static_cast<double>(model.d_model);
   double values = 0;
   // The state that the product reads or that is scaled; e's part is computed once.
+  const bool looks_back = model.history != HistoryForm::kNone;
+  const bool gated = model.timestep == TimestepForm::kLoopGate;
   if (model.injection == Injection::kDense || model.injection == Injection::kChannel ||
-      model.injection == Injection::kResidualChannel)
+      model.injection == Injection::kResidualChannel || looks_back || gated)
     values += width;
+  // A dense history keeps the differences that it multiplies; gates keep what they multiply.
+  if (model.history == HistoryForm::kDense)
+    values += static_cast<double>(model.history_window) * width;
+  if (gated) values += width;
+  if (model.timestep == TimestepForm::kBranchGate || model.timestep == TimestepForm::kAdaln)
+    values += 2 * static_cast<double>(model.core_layers) * width;
   if (model.loop_norm) values += width + 1;
   return values;
 }

@@ -54,6 +54,39 @@ void add_injection(const List& list, const ModelConfig& model) {
   }
 }
 
+void add_history(const List& list, const ModelConfig& model) {
+  for (std::int64_t j = 1; j <= model.history_window; ++j) {
+    const auto name = fmt::format("history.{}", j);
+    switch (model.history) {
+      case HistoryForm::kNone:
+        return;
+      case HistoryForm::kScalar:
+        list.add(name, {1});
+        break;
+      case HistoryForm::kChannel:
+        list.add(name, {model.d_model});
+        break;
+      case HistoryForm::kDense:
+        list.add(name, {model.d_model, model.d_model});
+        break;
+    }
+  }
+}
+
+void add_timestep(const List& list, const ModelConfig& model) {
+  constexpr std::int64_t kFeatures = 8;
+  switch (model.timestep) {
+    case TimestepForm::kNone:
+      return;
+    case TimestepForm::kLoopGate:
+      return list.add("timestep.loop_gate", {kFeatures});
+    case TimestepForm::kBranchGate:
+      return list.add("timestep.branch_gate", {model.core_layers, 2, kFeatures});
+    case TimestepForm::kAdaln:
+      return list.add("timestep.adaln", {model.core_layers, 2, 2 * model.d_model, kFeatures});
+  }
+}
+
 void add_gains(const List& list, const std::string& name, const ModelConfig& model) {
   if (model.qk_norm == QkNorm::kGain) list.add(name, {model.head_dim});
 }
@@ -129,6 +162,8 @@ std::vector<TensorShape> parameter_shapes(const ModelConfig& model, std::int64_t
   } else {
     add_blocks(once, "prelude", model.prelude_layers, model);
     add_injection(recurrent, model);
+    add_history(recurrent, model);
+    add_timestep(recurrent, model);
     add_blocks(recurrent, "core", model.core_layers, model);
     if (model.loop_norm) recurrent.add("loop_norm.weight", {model.d_model});
     add_blocks(once, "coda", model.coda_layers, model);

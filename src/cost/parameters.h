@@ -15,7 +15,7 @@ namespace rondo {
 enum class ParameterGroup {
   kEmbedding,  ///< embed.weight and an untied head.weight: outside N
   kOnce,       ///< used once a token: prelude, coda, final norm; an RLT's encoder, memory (N_once)
-  kRecurrent,  ///< used in every loop: core, injection, loop norm; an RLT's decoder, merge (N_rec)
+  kRecurrent,  ///< used in every loop: core and its conditioning; an RLT's decoder, merge (N_rec)
 };
 
 /// A stored tensor.

@@ -8,6 +8,7 @@
 #include "cost/flops.h"
 #include "cost/memory.h"
 #include "cost/parameters.h"
+#include "cost/time_conditioning.h"
 
 namespace rondo {
 namespace {
@@ -373,7 +374,10 @@ StepSeconds step_seconds(const Config& config, std::int64_t vocab, std::int64_t 
   counter.head(static_cast<double>(vocab), rows * length, {});
   counter.pack_weights(outside, 1, true);
   counter.pack_weights(core, loops.backward, true);
-  auto seconds = static_cast<double>(config.train.batch) / rows * counter.sum();
+  auto seconds = counter.sum();
+  seconds += conditioning_seconds(
+      model, {rows * length, loops.forward, each.forward, each.backward}, speed);
+  seconds = static_cast<double>(config.train.batch) / rows * seconds;
   Counter records(config, speed, rows, length);
   records.state_norms(loops.forward);
   seconds += records.sum();
@@ -444,7 +448,9 @@ StepSeconds forward_seconds(const Config& config, std::int64_t vocab, std::int64
   counter.once({1, 0});
   counter.head(static_cast<double>(vocab), static_cast<double>(rows * read_outs), {1, 0});
   counter.pack_weights(outside + core, 0, false);
-  return counter.sum();
+  auto seconds = counter.sum();
+  const auto tokens = static_cast<double>(rows * length);
+  return seconds += conditioning_seconds(model, {tokens, loops, loops, 0}, speed);
 }
 
 StepSeconds decode_seconds(const Config& config, std::int64_t vocab, double context, double loops,

@@ -2,11 +2,13 @@
 #include "eval/loss.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numbers>
 
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "base/text.h"
 
 namespace rondo {
 namespace {
@@ -46,6 +48,23 @@ LossAt finish(std::int64_t loops, const Sums& sums, std::int64_t tokens, std::in
   return result;
 }
 
+/// The depths of a sweep that this model can show and that are worth their cost.
+std::vector<std::int64_t> sweep_of(const Config& config) {
+  const auto trained = config.loops.forward;
+  auto loops = depth_sweep_loops(trained);
+  if (config.model.timestep == TimestepForm::kNone) return loops;
+  if (config.model.timestep_grid == TimestepGrid::kPrefix) {
+    std::erase_if(loops, [&](std::int64_t r) { return r > trained; });
+    return loops;
+  }
+  // Every depth is a pass of its own here, so few have to do: powers of two, and T, 2T and 4T.
+  std::erase_if(loops, [&](std::int64_t r) {
+    return !std::has_single_bit(static_cast<std::uint64_t>(r)) && r != trained &&
+           r != 2 * trained && r != 4 * trained;
+  });
+  return loops;
+}
+
 }  // namespace
 
 std::vector<std::int64_t> default_loops(const Config& config) {
@@ -54,13 +73,23 @@ std::vector<std::int64_t> default_loops(const Config& config) {
   const bool plain =
       one_loop && config.model.injection == Injection::kNone && !config.model.loop_norm;
   if (plain || config.model.core_layers == 0) return {config.loops.forward};
-  return depth_sweep_loops(config.loops.forward);
+  return sweep_of(config);
 }
 
 void refuse_loops_of_rlt(const Config& config, bool given) {
   require(config.model.kind != ModelKind::kRlt || !given,
           "--loops: an RLT has no loops to choose; leave it out (--feedback-interval changes how "
           "often it feeds back)");
+}
+
+void choose_timestep_grid(StoredModel& stored, const std::string& grid) {
+  for (const auto choice : {TimestepGrid::kRescaled, TimestepGrid::kPrefix}) {
+    if (grid != word(choice)) continue;
+    set_timestep_grid(stored.model, choice, "--timestep-grid");
+    stored.config.model.timestep_grid = choice;
+    return;
+  }
+  fail("--timestep-grid {}: expected rescaled or prefix", one_line(grid));
 }
 
 void check_loops(std::int64_t loops) {
@@ -96,9 +125,8 @@ std::vector<LossAt> evaluate_loss(const Model& model, const ValidationSet& data,
       input.sample_keys.push_back(kEvaluationKeys + static_cast<std::uint64_t>(first + r));
     const auto targets_N = make_targets(batch);
     const ModelPass pass(model, input);
-    pass.run({.loops = loops.back()}, [&](std::int64_t loop, const Tensor& state) {
+    pass.run_each(loops, [&](std::int64_t loop, const Tensor& state) {
       const auto at = std::find(loops.begin(), loops.end(), loop);
-      if (at == loops.end()) return;
       add_rows(sums[static_cast<std::size_t>(at - loops.begin())],
                cross_entropy(pass.logits(state).flatten(0, 1), targets_N), targets_N, batch);
     });

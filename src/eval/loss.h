@@ -8,6 +8,7 @@
 #include "config/config.h"
 #include "data/batches.h"
 #include "model/model.h"
+#include "model/weights.h"
 
 namespace rondo {
 
@@ -34,11 +35,15 @@ std::vector<LossAt> evaluate_loss(const Model& model, const ValidationSet& data,
 std::vector<std::int64_t> depth_sweep_loops(std::int64_t trained_loops);
 
 /// The loop counts that a model is evaluated at unless told otherwise: a depth sweep when it loops,
-/// one loop when it is a plain transformer or an RLT.
+/// one loop when it is a plain transformer or an RLT. On the timestep grid "prefix" it ends with
+/// the trained ones; on "rescaled", where each depth takes a pass of its own, it has fewer of them.
 std::vector<std::int64_t> default_loops(const Config& config);
 
 /// Throws an input error when loop counts are given on the command line for a model that has none.
 void refuse_loops_of_rlt(const Config& config, bool given);
+
+/// Makes a model go by the timestep grid that --timestep-grid names. Throws input errors.
+void choose_timestep_grid(StoredModel& stored, const std::string& grid);
 
 /// Throws an input error unless a loop count given on the command line can be run.
 void check_loops(std::int64_t loops);

@@ -120,9 +120,8 @@ std::vector<TaskResult> evaluate_task(const Model& model, std::span<const TaskSa
     const auto places = supervised_places(batch);
     input.tokens_BT = token_tensor(batch.inputs, batch.rows);
     const ModelPass pass(model, input);
-    pass.run({.loops = loops.back()}, [&](std::int64_t loop, const Tensor& state) {
+    pass.run_each(loops, [&](std::int64_t loop, const Tensor& state) {
       const auto at = std::find(loops.begin(), loops.end(), loop);
-      if (at == loops.end()) return;
       const auto i = static_cast<std::size_t>(at - loops.begin());
       add_batch(pass.logits(state), batch, places, results[i], sums[i]);
     });
@@ -142,6 +141,7 @@ std::vector<std::int64_t> task_loops(const Config& config) {
   if (all.size() == 1) return all;
   const auto trained = config.loops.forward;
   std::vector<std::int64_t> loops = {1, trained, 2 * trained, 4 * trained};
+  std::erase_if(loops, [&](std::int64_t r) { return r > all.back(); });
   loops.erase(std::unique(loops.begin(), loops.end()), loops.end());
   return loops;
 }

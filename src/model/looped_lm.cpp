@@ -1,6 +1,9 @@
 // Building and running the looped language model.
 #include "model/looped_lm.h"
 
+#include <algorithm>
+
+#include "base/error.h"
 #include "base/rng.h"
 #include "nn/init.h"
 #include "nn/rotary.h"
@@ -59,7 +62,22 @@ Tensor first_state(const ModelConfig& config, const LoopedInput& input, const Te
   return e_BTD;
 }
 
+/// T_g of a pass whose last loop is number `loops` − 1.
+std::int64_t time_grid(const ModelConfig& config, std::int64_t loops) {
+  if (config.timestep == TimestepForm::kNone || config.timestep_grid == TimestepGrid::kRescaled)
+    return loops;
+  require(loops <= config.trained_loops,
+          "{} loops on the timestep grid \"prefix\", which ends with the {} of training "
+          "(loops.forward); run at most as many, or use the grid \"rescaled\"",
+          loops, config.trained_loops);
+  return config.trained_loops;
+}
+
 }  // namespace
+
+bool passes_nest(const ModelConfig& config) {
+  return config.timestep == TimestepForm::kNone || config.timestep_grid == TimestepGrid::kPrefix;
+}
 
 LoopedLm make_looped_lm(const ModelConfig& config) {
   LoopedLm model{
@@ -69,6 +87,8 @@ LoopedLm make_looped_lm(const ModelConfig& config) {
       .core = make_blocks(config, config.core_layers),
       .coda = make_blocks(config, config.coda_layers),
       .inject = make_inject(config),
+      .history = make_history(config),
+      .timestep = make_timestep(config),
       .loop_norm = {},
       .final_norm = make_norm(config.d_model),
       .head = {},
@@ -98,32 +118,54 @@ LoopedPass::LoopedPass(const LoopedLm& model, const LoopedInput& input)
   const auto embedded_BTD = at::embedding(model.embed.weight.value, input.tokens_BT);
   const auto e_BTD = run_blocks(pack_all(model.prelude), embedded_BTD, context_);
   inject_ = prepare(model.inject, e_BTD);
+  history_ = prepare(model.history, model.config.d_model);
   initial_ = first_state(model.config, input, e_BTD);
 }
 
 Tensor LoopedPass::run(const LoopPlan& plan, const LoopObserver& observe) const {
-  return run_from(initial_, plan, observe);
+  return run_from({initial_, 0, {}}, plan, observe);
 }
 
-Tensor LoopedPass::run_from(const Tensor& state_BTD, const LoopPlan& plan,
+Tensor LoopedPass::run_from(LoopPoint point, const LoopPlan& plan,
                             const LoopObserver& observe) const {
+  const auto last = point.loop + plan.loops;
+  const auto time = prepare(model_.timestep, model_.config, time_grid(model_.config, last));
   std::vector<Tensor> shared;
   inject_.append_to(shared);
+  history_.append_to(shared);
+  time.append_to(shared);
   for (const auto& block : core_) block.append_to(shared);
   if (model_.loop_norm) shared.push_back(model_.loop_norm->weight.value);
 
   // The step owns all it needs: with recomputation it runs again in the backward pass, when this
   // object may be gone.
-  const LoopStep step = [inject = inject_, core = core_, context = context_,
-                         normed = model_.loop_norm.has_value()](
-                            const Tensor& h_BTD, const std::vector<Tensor>& tensors) {
+  const LoopStep step = [inject = inject_, history = history_, time, core = core_,
+                         context = context_, normed = model_.loop_norm.has_value()](
+                            const LoopPoint& at, const std::vector<Tensor>& tensors) {
     std::size_t next = 0;
-    const auto injected = inject.rebuilt(tensors, next);
-    auto y_BTD = apply(injected, h_BTD);
-    for (const auto& block : core) y_BTD = forward(block.rebuilt(tensors, next), y_BTD, context);
+    const auto& h_BTD = at.state;
+    auto y_BTD = apply(inject.rebuilt(tensors, next), h_BTD);
+    y_BTD = apply(history.rebuilt(tensors, next), y_BTD, h_BTD, at.past, context.form);
+    const auto gates = time.rebuilt(tensors, next).at(at.loop);
+    for (std::size_t i = 0; i < core.size(); ++i)
+      y_BTD = forward(core[i].rebuilt(tensors, next), y_BTD, context,
+                      gates.branches.empty() ? BranchGates{} : gates.branches[i]);
+    // h + g (y − h), in a form that leaves y alone, bit for bit, where g = 1.
+    if (gates.loop.defined()) y_BTD = lean(y_BTD, h_BTD, {y_BTD}, {gates.loop}, context.form);
     return normed ? rms_norm(y_BTD, tensors[next], context.config.norm_eps, context.form) : y_BTD;
   };
-  return unroll(step, state_BTD, shared, plan, observe);
+  return unroll(step, std::move(point), shared, plan, history_.lags.size(), observe);
+}
+
+void LoopedPass::run_each(std::span<const std::int64_t> loops, const LoopObserver& observe) const {
+  if (loops.empty()) return;
+  if (passes_nest(model_.config)) {
+    run({.loops = loops.back()}, [&](std::int64_t loop, const Tensor& state) {
+      if (std::find(loops.begin(), loops.end(), loop) != loops.end()) observe(loop, state);
+    });
+    return;
+  }
+  for (const auto count : loops) observe(count, run({.loops = count}));
 }
 
 Tensor LoopedPass::read_out(const Tensor& state_BTD) const {

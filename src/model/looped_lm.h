@@ -3,7 +3,11 @@
 // is the plain transformer.
 #pragma once
 
+#include <span>
+
+#include "model/history.h"
 #include "model/injection.h"
+#include "model/timestep.h"
 #include "model/unroll.h"
 #include "nn/block.h"
 
@@ -15,6 +19,8 @@ struct LoopedLm {
   Linear embed;
   std::vector<Block> prelude, core, coda;
   Inject inject;
+  History history;
+  Timestep timestep;
   std::optional<RmsNorm> loop_norm;
   RmsNorm final_norm;
   std::optional<Linear> head;  ///< absent when tied: then the embedding's weight is used
@@ -27,6 +33,8 @@ struct LoopedLm {
     visit("core", self.core);
     visit("coda", self.coda);
     visit("inject", self.inject);
+    visit("history", self.history);
+    visit("timestep", self.timestep);
     visit("loop_norm", self.loop_norm);
     visit("final_norm", self.final_norm);
     visit("head", self.head);
@@ -38,6 +46,10 @@ LoopedLm make_looped_lm(const ModelConfig& config);
 
 /// The same with initial values from `seed` (nn/init.h), ready to train.
 LoopedLm initial_looped_lm(const ModelConfig& config, std::uint64_t seed);
+
+/// Whether a pass goes through the same states as a longer one: all do but those whose loops go by
+/// a time on the rescaled grid.
+bool passes_nest(const ModelConfig& config);
 
 /// What a forward pass reads.
 struct LoopedInput {
@@ -58,9 +70,13 @@ class LoopedPass {
   /// Runs the loops; returns the state after the last, [B, T, D].
   Tensor run(const LoopPlan& plan, const LoopObserver& observe = {}) const;
 
-  /// The same from a given state instead of h_0.
-  Tensor run_from(const Tensor& state_BTD, const LoopPlan& plan,
-                  const LoopObserver& observe = {}) const;
+  /// Goes on from a point instead of h_0. On the rescaled grid the pass counts as one of
+  /// `point.loop + plan.loops` loops.
+  Tensor run_from(LoopPoint point, const LoopPlan& plan, const LoopObserver& observe = {}) const;
+
+  /// Shows the state after each number of loops in `loops` (ascending) of a pass of that many. One
+  /// pass shows them all, unless a loop's time depends on how many will follow.
+  void run_each(std::span<const std::int64_t> loops, const LoopObserver& observe) const;
 
   /// Coda and final norm of a state: what the head reads, [B, T, D].
   [[nodiscard]] Tensor read_out(const Tensor& state_BTD) const;
@@ -78,6 +94,7 @@ class LoopedPass {
   BlockContext context_;
   std::vector<PackedBlock> core_, coda_;
   InjectContext inject_;
+  HistoryContext history_;
   Tensor initial_;
 };
 

@@ -40,6 +40,13 @@ void set_feedback_interval(Model& model, std::int64_t interval, std::string_view
   rlt->config.feedback_interval = interval;
 }
 
+void set_timestep_grid(Model& model, TimestepGrid grid, std::string_view name) {
+  auto* looped = std::get_if<LoopedLm>(&model);
+  require(looped != nullptr && looped->config.timestep != TimestepForm::kNone,
+          "{} {}: this model's loops do not go by a time; leave it out", name, word(grid));
+  looped->config.timestep_grid = grid;
+}
+
 ModelPass::ModelPass(const Model& model, const LoopedInput& input)
     : pass_([&]() -> std::variant<LoopedPass, RltPass> {
         if (const auto* rlt = std::get_if<Rlt>(&model)) return RltPass(*rlt, input.tokens_BT);
@@ -51,6 +58,11 @@ Tensor ModelPass::run(const LoopPlan& plan, const LoopObserver& observe) const {
   const auto states = std::get<RltPass>(pass_).run();
   if (observe) observe(1, states);
   return states;
+}
+
+void ModelPass::run_each(std::span<const std::int64_t> loops, const LoopObserver& observe) const {
+  if (const auto* looped = std::get_if<LoopedPass>(&pass_)) return looped->run_each(loops, observe);
+  observe(1, std::get<RltPass>(pass_).run());
 }
 
 Tensor ModelPass::logits(const Tensor& state_BTD) const {

@@ -28,6 +28,11 @@ void set_form(Model& model, Form form);
 /// the weights of the merge or has them not.
 void set_feedback_interval(Model& model, std::int64_t interval, std::string_view name);
 
+/// Makes a model go by another grid of time than the one in its recipe; they are the same at the
+/// loops it was trained with. Throws an input error, which calls it `name`, for a model without
+/// timesteps.
+void set_timestep_grid(Model& model, TimestepGrid grid, std::string_view name);
+
 /// A forward pass of either kind; see LoopedPass and RltPass. The model must outlive it.
 class ModelPass {
  public:
@@ -37,6 +42,9 @@ class ModelPass {
   /// A looped model shows its state before the first loop and after each; an RLT, which has no
   /// state before its loop, s as that of loop 1.
   Tensor run(const LoopPlan& plan, const LoopObserver& observe = {}) const;
+
+  /// LoopedPass::run_each(); an RLT shows its states once, as those of loop 1.
+  void run_each(std::span<const std::int64_t> loops, const LoopObserver& observe) const;
 
   /// Logits of states with scale and soft cap, [B, T, V].
   [[nodiscard]] Tensor logits(const Tensor& state_BTD) const;

@@ -22,16 +22,24 @@ struct LoopPlan {
   }
 };
 
-/// One loop: the state after it, given the state before it and the tensors that all loops share.
-using LoopStep = std::function<Tensor(const Tensor& state, const std::vector<Tensor>& shared)>;
+/// Where a pass stands before a loop.
+struct LoopPoint {
+  Tensor state;              ///< h_l
+  std::int64_t loop = 0;     ///< l, loops run so far
+  std::vector<Tensor> past;  ///< h_{l−1}, h_{l−2}, …, latest first, none earlier than h_1
+};
 
-/// Called with h_0 (loop 0) and with the state after each loop.
+/// One loop: the state after it, given where it begins and the tensors that all loops share.
+using LoopStep = std::function<Tensor(const LoopPoint& point, const std::vector<Tensor>& shared)>;
+
+/// Called with the first state and its loop (h_0 and 0 in a whole pass) and with the state after
+/// each loop.
 using LoopObserver = std::function<void(std::int64_t loop, const Tensor& state)>;
 
-/// Runs `plan.loops` loops from `state`. States of the prefix are constants for the gradient, as is
-/// `state` itself when there is a prefix; `shared` is not (the injection of the last loops reaches
-/// the prelude through it).
-Tensor unroll(const LoopStep& step, Tensor state, const std::vector<Tensor>& shared,
-              const LoopPlan& plan, const LoopObserver& observe = {});
+/// Runs `plan.loops` loops from `point`; a loop sees the last `window` states before its own.
+/// States of the prefix are constants for the gradient, as is what `point` holds when there is a
+/// prefix; `shared` is not (the injection of the last loops reaches the prelude through it).
+Tensor unroll(const LoopStep& step, LoopPoint point, const std::vector<Tensor>& shared,
+              const LoopPlan& plan, std::size_t window, const LoopObserver& observe = {});
 
 }  // namespace rondo

@@ -44,15 +44,34 @@ std::string split_text(const ModelConfig& model) {
                      model.core_layers, model.coda_layers);
 }
 
-/// Refuses weights that their file says are those of another kind or split: said once, instead of
-/// for the first tensor that does not fit.
+/// What conditions the recurrence, in a few words: "dense injection, channel history of 2, adaln".
+std::string conditioning_text(const ModelConfig& model) {
+  std::vector<std::string> parts;
+  if (model.kind == ModelKind::kRlt) return "nothing";
+  if (model.injection != Injection::kNone)
+    parts.push_back(fmt::format("{} injection", word(model.injection)));
+  if (model.history != HistoryForm::kNone)
+    parts.push_back(fmt::format("{} history of {}", word(model.history), model.history_window));
+  if (model.timestep != TimestepForm::kNone)
+    parts.push_back(fmt::format("timestep {}", word(model.timestep)));
+  return parts.empty() ? "nothing" : join(parts, ", ");
+}
+
+/// Refuses weights that their file says are those of another kind, split or conditioning: said
+/// once, instead of for the first tensor that does not fit.
 void check_split(const Model& model, const TensorFile& file, const std::string& source) {
   const auto config = file.metadata.find(kConfigKey);
   if (config == file.metadata.end()) return;
-  const auto theirs = split_text(parse_recipe(config->second, source + " (rondo.config)").model);
-  const auto ours = split_text(config_of(model));
+  const auto stored = parse_recipe(config->second, source + " (rondo.config)").model;
+  const auto theirs = split_text(stored), ours = split_text(config_of(model));
   require(theirs == ours, "{}: holds {}, and this is {}; use weights of the same split", source,
           theirs, ours);
+  const auto conditions = conditioning_text(stored), wanted = conditioning_text(config_of(model));
+  require(
+      conditions == wanted,
+      "{}: its recurrence is conditioned by {}, and this model's by {}; use weights of the same "
+      "conditioning (model.injection, model.history, model.history_window, model.timestep)",
+      source, conditions, wanted);
 }
 
 }  // namespace

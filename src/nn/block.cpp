@@ -37,9 +37,35 @@ Tensor normed(const Tensor& x_BTHK, const Tensor& gains, const BlockContext& con
              : rotate(norm(x_BTHK), context.rotary, context.form);
 }
 
+/// Gains times a branch's scale: what scales the normed rows costs nothing on top of the gains.
+Tensor scaled(const Tensor& gains, const Tensor& scale) {
+  return scale.defined() ? gains * scale : gains;
+}
+
+/// x + gate ⊙ branch.
+Tensor add_branch(const Tensor& x_BTD, const Tensor& branch_BTD, const Tensor& gate, Form form) {
+  return gate.defined() ? gated_add(x_BTD, branch_BTD, gate, form) : x_BTD + branch_BTD;
+}
+
+Tensor joint_product(const PackedBlock& block, const Tensor& gains, const Tensor& x_BTD,
+                     const BlockContext& context) {
+  return norm_project(x_BTD, gains, context.config.norm_eps, block.qkv, context.form);
+}
+
+/// Queries, keys and values out of their joint product, ready to be compared.
+std::array<Tensor, 3> split_joint(const PackedBlock& block, const Tensor& joint,
+                                  const BlockContext& context) {
+  const auto& config = context.config;
+  const auto [q, k, v] = split_heads(joint, norm_first(config) ? nullptr : &context.rotary,
+                                     config.heads, config.kv_heads, context.form);
+  return {normed(q, block.q_norm, context), normed(k, block.k_norm, context), v};
+}
+
 /// Attention of the normed x_BTD.
-Tensor attend(const PackedBlock& block, const Tensor& x_BTD, const BlockContext& context) {
-  const auto [q, k, v] = query_key_value(block, x_BTD, context);
+Tensor attend(const PackedBlock& block, const Tensor& x_BTD, const BlockContext& context,
+              const Tensor& scale) {
+  const auto gains = scaled(block.attn_norm, scale);
+  const auto [q, k, v] = split_joint(block, joint_product(block, gains, x_BTD, context), context);
   return project(causal_attention(q, k, v, context.allowed_BTT, context.form), block.o);
 }
 
@@ -113,21 +139,22 @@ Tensor place(const Tensor& x_BTHK, const Tensor& gains, const BlockContext& cont
 
 std::array<Tensor, 3> query_key_value(const PackedBlock& block, const Tensor& x_BTD,
                                       const BlockContext& context) {
-  const auto& config = context.config;
-  const auto [q, k, v] = split_heads(
-      norm_project(x_BTD, block.attn_norm, config.norm_eps, block.qkv, context.form),
-      norm_first(config) ? nullptr : &context.rotary, config.heads, config.kv_heads, context.form);
-  return {normed(q, block.q_norm, context), normed(k, block.k_norm, context), v};
+  return split_joint(block, joint_product(block, block.attn_norm, x_BTD, context), context);
 }
 
-Tensor feed_forward(const PackedBlock& block, const Tensor& x_BTD, const BlockContext& context) {
-  const auto gate_up =
-      norm_project(x_BTD, block.mlp_norm, context.config.norm_eps, block.gate_up, context.form);
-  return x_BTD + swiglu_project(gate_up, block.down, context.form);
+Tensor feed_forward(const PackedBlock& block, const Tensor& x_BTD, const BlockContext& context,
+                    const BranchGates& gates) {
+  const auto gate_up = norm_project(x_BTD, scaled(block.mlp_norm, gates.scale[1]),
+                                    context.config.norm_eps, block.gate_up, context.form);
+  return add_branch(x_BTD, swiglu_project(gate_up, block.down, context.form), gates.gate[1],
+                    context.form);
 }
 
-Tensor forward(const PackedBlock& block, const Tensor& x_BTD, const BlockContext& context) {
-  return feed_forward(block, x_BTD + attend(block, x_BTD, context), context);
+Tensor forward(const PackedBlock& block, const Tensor& x_BTD, const BlockContext& context,
+               const BranchGates& gates) {
+  const auto attended_BTD =
+      add_branch(x_BTD, attend(block, x_BTD, context, gates.scale[0]), gates.gate[0], context.form);
+  return feed_forward(block, attended_BTD, context, gates);
 }
 
 }  // namespace rondo

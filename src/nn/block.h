@@ -111,10 +111,18 @@ Tensor place(const Tensor& x_BTHK, const Tensor& gains, const BlockContext& cont
 std::array<Tensor, 3> query_key_value(const PackedBlock& block, const Tensor& x_BTD,
                                       const BlockContext& context);
 
+/// What conditions the two branches of a block, attention and mlp: x + gate ⊙ branch((1 + s) ⊙ norm
+/// x) with `scale` = 1 + s. Each [D]; undefined = 1.
+struct BranchGates {
+  std::array<Tensor, 2> scale, gate;
+};
+
 /// x + mlp(norm x).
-Tensor feed_forward(const PackedBlock& block, const Tensor& x_BTD, const BlockContext& context);
+Tensor feed_forward(const PackedBlock& block, const Tensor& x_BTD, const BlockContext& context,
+                    const BranchGates& gates = {});
 
 /// x_BTD through one block: x + attn(norm x), then + mlp(norm x).
-Tensor forward(const PackedBlock& block, const Tensor& x_BTD, const BlockContext& context);
+Tensor forward(const PackedBlock& block, const Tensor& x_BTD, const BlockContext& context,
+               const BranchGates& gates = {});
 
 }  // namespace rondo

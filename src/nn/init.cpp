@@ -50,6 +50,8 @@ void initialise(const std::string& name, Parameter& parameter, const ModelConfig
     case Role::kGain:
     case Role::kBias:
     case Role::kInjectScale:
+    case Role::kHistoryMatrix:
+    case Role::kConditioning:
       value.fill_(parameter.start);
       break;
     case Role::kInjectMatrix:

@@ -20,6 +20,7 @@ namespace rondo {
 /// | biases | 0 | 0 | 0 |
 /// | dense injection | [I ; 0], or [0 ; I] with injection_init "input", in all three | | |
 /// | scalar and channel factors | the contract's start values (plain looping) | | |
+/// | histories, timesteps | 0 | 0 | 0 |
 // clang-format on
 void initialise(const std::string& name, Parameter& parameter, const ModelConfig& config,
                 std::uint64_t seed);

@@ -27,6 +27,8 @@ enum class Role {
   kFirstState,      ///< a learned state before the first token [D]
   kInjectMatrix,    ///< dense injection [D, 2D]
   kInjectScale,     ///< factor of a scalar or channel injection on the state or the input
+  kHistoryMatrix,   ///< dense history of one lag [D, D], from 0
+  kConditioning,    ///< factors of a scalar or channel history, weights of a timestep's features
 };
 
 /// A weight with its role. `value` is undefined until init or loading fills it.
@@ -34,7 +36,7 @@ struct Parameter {
   Role role = Role::kMatrix;
   std::vector<std::int64_t> shape;
   Tensor value;
-  /// Where a constant initial value is needed (factors of injections), that value.
+  /// Where a constant initial value is needed (gains, factors of injections), that value.
   double start = 0.0;
 };
 

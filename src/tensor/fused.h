@@ -26,6 +26,12 @@ Tensor rotate(const Tensor& x_BTHK, const RotaryTable& table);
 std::array<Tensor, 3> split_heads(const Tensor& qkv, const RotaryTable* table, std::int64_t heads,
                                   std::int64_t groups);
 
+/// rondo::lean.
+Tensor lean(const Tensor& base, const Tensor& x, at::TensorList past, at::TensorList factors);
+
+/// rondo::gated_add.
+Tensor gated_add(const Tensor& x, const Tensor& branch, const Tensor& gate);
+
 /// rondo::causal_attention without a limit on who sees whom, by oneDNN products on blocks of
 /// queries; keeps what each row's softmax needs and computes the probabilities again on the way
 /// back (Dao et al., 2022).

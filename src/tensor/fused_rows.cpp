@@ -52,27 +52,31 @@ Tensor gain_sums(std::int64_t width) {
   return at::zeros({static_cast<std::int64_t>(at::get_num_threads()), width});
 }
 
+void share_rows(std::int64_t rows,
+                const std::function<void(std::int64_t, std::int64_t, std::int64_t)>& work) {
+  const auto parts = static_cast<std::int64_t>(at::get_num_threads());
+  const auto each = (rows + parts - 1) / parts;
+  at::parallel_for(0, parts, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t part = begin; part < end; ++part) {
+      const auto first = part * each, count = std::min(each, rows - first);
+      if (count > 0) work(first, count, part);
+    }
+  });
+}
+
 void norm_rows_backward_into(const Tensor& x, const Tensor& gains, const Tensor& scale,
                              const Tensor& d_out, const Tensor& base, const Tensor& d_x,
                              const Tensor& sums) {
   const ProfileScope scope(Part::kElementwise);
   const auto rows = row_count(x), width = x.size(-1);
   const bool learns = gains.defined();
-  const auto parts = static_cast<std::int64_t>(at::get_num_threads());
-  const auto each = (rows + parts - 1) / parts;
-  // One share of the rows a part, so that each adds to sums of its own and the result does not
-  // depend on which thread came first.
-  at::parallel_for(0, parts, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t part = begin; part < end; ++part) {
-      const auto first = part * each, count = std::min(each, rows - first);
-      if (count <= 0) continue;
-      kernels().rms_norm_backward(
-          x.data_ptr<float>() + first * width, learns ? gains.data_ptr<float>() : nullptr,
-          scale.data_ptr<float>() + first, d_out.data_ptr<float>() + first * width,
-          base.defined() ? base.data_ptr<float>() + first * width : nullptr,
-          d_x.data_ptr<float>() + first * width,
-          learns ? sums.data_ptr<float>() + part * width : nullptr, count, width);
-    }
+  share_rows(rows, [&](std::int64_t first, std::int64_t count, std::int64_t part) {
+    kernels().rms_norm_backward(
+        x.data_ptr<float>() + first * width, learns ? gains.data_ptr<float>() : nullptr,
+        scale.data_ptr<float>() + first, d_out.data_ptr<float>() + first * width,
+        base.defined() ? base.data_ptr<float>() + first * width : nullptr,
+        d_x.data_ptr<float>() + first * width,
+        learns ? sums.data_ptr<float>() + part * width : nullptr, count, width);
   });
 }
 

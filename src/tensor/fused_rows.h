@@ -2,6 +2,8 @@
 // calls when it computes something again. Single precision, contiguous, on the CPU.
 #pragma once
 
+#include <functional>
+
 #include "tensor/tensor.h"
 
 namespace rondo::fused {
@@ -38,6 +40,11 @@ Tensor swiglu_rows(const Tensor& gate_up, at::ScalarType out = at::kFloat);
 /// d gate_up, into given memory or new.
 void swiglu_rows_backward_into(const Tensor& gate_up, const Tensor& d_out, const Tensor& result);
 Tensor swiglu_rows_backward(const Tensor& gate_up, const Tensor& d_out);
+
+/// Runs work(first row, rows, part) on shares of the rows, one a part of gain_sums(), so that each
+/// adds to sums of its own and the result does not depend on which thread came first.
+void share_rows(std::int64_t rows,
+                const std::function<void(std::int64_t, std::int64_t, std::int64_t)>& work);
 
 /// Rows that are worth a thread of their own.
 std::int64_t rows_per_thread(std::int64_t width);

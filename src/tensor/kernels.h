@@ -74,6 +74,23 @@ struct Kernels {
                          const float* d_out, float scale, float* d_gate_e, float* d_gate_r,
                          float* d_value_r, std::int64_t width);
 
+  /// out = base + Σ_j factors_j ⊙ (past_j − x) over `lags` ≥ 1 of j; factors [width].
+  void (*lean)(const float* base, const float* x, const float* const* past,
+               const float* const* factors, std::int64_t lags, float* out, std::int64_t rows,
+               std::int64_t width);
+  /// From d_out: into d_x and d_past_j (each null where nobody asks), added to d_factors_j [width].
+  /// (d base is d_out.)
+  void (*lean_backward)(const float* x, const float* const* past, const float* const* factors,
+                        std::int64_t lags, const float* d_out, float* d_x, float* const* d_past,
+                        float* const* d_factors, std::int64_t rows, std::int64_t width);
+
+  /// out = x + gate ⊙ branch; gate [width].
+  void (*gated_add)(const float* x, const float* branch, const float* gate, float* out,
+                    std::int64_t rows, std::int64_t width);
+  /// From d_out: into d_branch, added to d_gate [width]. (d x is d_out.)
+  void (*gated_add_backward)(const float* branch, const float* gate, const float* d_out,
+                             float* d_branch, float* d_gate, std::int64_t rows, std::int64_t width);
+
   /// Cross-entropy of one row: logits z, shaped as c tanh(scale · z / c) or scale · z when
   /// `softcap` c is 0. Returns nats; z becomes d nats / d z.
   float (*cross_entropy)(float* logits, std::int64_t width, std::int64_t target, float scale,

@@ -1,6 +1,7 @@
 // The loops of kernels.h that turn scores into probabilities, and all of them as one set.
 #pragma once
 
+#include "tensor/kernels_conditioning.h"
 #include "tensor/kernels_rlt.h"
 #include "tensor/kernels_rows.h"
 
@@ -87,6 +88,10 @@ constexpr Kernels kernels_for(const char* name) {
           .attend_backward = attend_backward<Isa>,
           .merge = merge<Isa>,
           .merge_backward = merge_backward<Isa>,
+          .lean = lean<Isa>,
+          .lean_backward = lean_backward<Isa>,
+          .gated_add = gated_add<Isa>,
+          .gated_add_backward = gated_add_backward<Isa>,
           .cross_entropy = cross_entropy<Isa>};
 }
 

@@ -228,6 +228,21 @@ Tensor project(const Tensor& x, const Weight& weight) {
   return Project::apply(x, weight.value, known(weight.factor));
 }
 
+Tensor lean(const Tensor& base, const Tensor& x, at::TensorList past, at::TensorList factors,
+            Form form) {
+  const ProfileScope scope(Part::kElementwise);
+  if (form == Form::kFused && fused::suits(x)) return fused::lean(base, x, past, factors);
+  auto out = base;
+  for (std::size_t j = 0; j < past.size(); ++j) out = out + factors[j] * (past[j] - x);
+  return out;
+}
+
+Tensor gated_add(const Tensor& x, const Tensor& branch, const Tensor& gate, Form form) {
+  const ProfileScope scope(Part::kElementwise);
+  if (form == Form::kFused && fused::suits(x)) return fused::gated_add(x, branch, gate);
+  return x + gate * branch;
+}
+
 Tensor shape_logits(const Tensor& logits, double scale, double softcap) {
   const auto scaled = scale == 1.0 ? logits : logits * scale;
   return softcap == 0.0 ? scaled : (scaled / softcap).tanh() * softcap;

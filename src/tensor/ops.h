@@ -71,6 +71,14 @@ Tensor norm_project(const Tensor& x, const Tensor& gains, double eps, const Weig
 /// swiglu(gate_up) Wᵀ.
 Tensor swiglu_project(const Tensor& gate_up, const Weight& weight, Form form);
 
+/// base + Σ_j factors_j ⊙ (past_j − x): `base` moved from x towards other states. One factor [D] a
+/// state; at least one of them.
+Tensor lean(const Tensor& base, const Tensor& x, at::TensorList past, at::TensorList factors,
+            Form form);
+
+/// x + gate ⊙ branch, gate [D].
+Tensor gated_add(const Tensor& x, const Tensor& branch, const Tensor& gate, Form form);
+
 /// Logits after scale and soft cap: c tanh(scale · z / c), or scale · z when `softcap` is 0.
 Tensor shape_logits(const Tensor& logits, double scale, double softcap);
 

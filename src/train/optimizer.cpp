@@ -13,7 +13,8 @@ bool is_decayed(Role role) {
 }
 
 bool is_hidden_matrix(Role role) {
-  return role == Role::kMatrix || role == Role::kResidualOutput || role == Role::kInjectMatrix;
+  return role == Role::kMatrix || role == Role::kResidualOutput || role == Role::kInjectMatrix ||
+         role == Role::kHistoryMatrix;
 }
 
 AdamW::AdamW(std::vector<std::pair<std::string, Parameter*>> parameters, const TrainConfig& train)

@@ -100,13 +100,89 @@ TEST(RecipeErrors, UnknownWords) {
 
 TEST(RecipeErrors, FeaturesThatAreNotThere) {
   expect_all({
-      {"[model]\nhistory = \"dense\"",
-       "r.toml:2: model.history = 'dense': not available in this version; leave the key out"},
       {"[loops]\nstart = 2",
        "r.toml:2: loops.start = 2: not available in this version; leave the key out"},
       {"[data]\ntokenizer = \"t.model\"",
        "r.toml: data.tokenizer = \"t.model\": not available in this version; expected \"bytes\""},
   });
+}
+
+TEST(RecipeErrors, Conditioning) {
+  expect_all({
+      {"[model]\nhistory_window = 2",
+       "r.toml: model.history_window = 2 with model.history = \"none\"; choose a form of history "
+       "or "
+       "set the window to 0"},
+      {"[model]\nhistory = \"dense\"",
+       "r.toml: model.history = \"dense\" with model.history_window = 0 would see no state; set "
+       "the "
+       "window to 1 or more"},
+      {"[model]\nhistory = \"dnese\"",
+       "r.toml:2: model.history = 'dnese': expected one of none, scalar, channel, dense"},
+      {"[model]\nhistory_window = 10001",
+       "r.toml:2: model.history_window = 10001: out of range; expected 0 to 10000"},
+      {"[model]\ntimestep = \"gate\"",
+       "r.toml:2: model.timestep = 'gate': expected one of none, loop-gate, branch-gate, adaln"},
+      {"[model]\ntimestep_grid = \"prefix\"",
+       "r.toml: model.timestep_grid = \"prefix\" with model.timestep = \"none\": there is no time "
+       "to "
+       "put on a grid; choose a timestep or leave the grid out"},
+      {"[model]\ntimestep = \"adaln\"\ncore_layers = 0",
+       "r.toml: model.timestep = \"adaln\" with model.core_layers = 0: it acts on the core's "
+       "layers, "
+       "and there are none"},
+      {"[model]\ntimestep = \"loop-gate\"\ntimestep_grid = \"prefix\"\n[loops]\nsampler = "
+       "\"uniform\"",
+       "r.toml: model.timestep_grid = \"prefix\" with loops.sampler = \"uniform\": loops may be "
+       "drawn "
+       "up to loops.max = 16 and the grid ends at loops.forward = 4; set loops.max = 4 or use the "
+       "grid \"rescaled\""},
+      {"[model]\nkind = \"rlt\"\nhistory = \"none\"",
+       "r.toml:3: model.history = 'none': belongs to model.kind = \"looped\" and this recipe's is "
+       "\"rlt\"; leave it out or change the kind"},
+      {"[model]\nkind = \"rlt\"\ntimestep = \"adaln\"",
+       "r.toml:3: model.timestep = 'adaln': belongs to model.kind = \"looped\" and this recipe's "
+       "is "
+       "\"rlt\"; leave it out or change the kind"},
+  });
+}
+
+TEST(RecipeErrors, Layouts) {
+  const auto unreadable = [](const std::string& text) {
+    return "r.toml:2: model.layout = \"" + text +
+           "\": cannot be read; expected \"1+2x9+1\" (prelude + core x loops + coda) or \"4x7\" "
+           "(core x loops)";
+  };
+  for (const std::string text : {"4", "x7", "4x", "4x7+1", "1+4x7", "1+2x9+", "a+2x9+1", "1+2x9+1 ",
+                                 "-1+2x9+1", "4x-7", "1+2*9+1", "99999999999999999999x2"})
+    EXPECT_EQ(in_recipe("[model]\nlayout = \"" + text + "\""), unreadable(text));
+  for (const std::string text : {"0x7", "4x0", "10001x2"})
+    EXPECT_EQ(in_recipe("[model]\nlayout = \"" + text + "\""),
+              "r.toml:2: model.layout = \"" + text +
+                  "\": out of range; expected at most 10000 layers in each part, and at least one "
+                  "layer and one loop in the middle");
+  expect_all({
+      {"[model]\nlayout = \"1+2x9+1\"\n[loops]\nforward = 4",
+       "r.toml:4: loops.forward = 4: model.layout = \"1+2x9+1\" says 9; leave one of them out"},
+      {"[model]\nlayout = \"4x7\"\nprelude_layers = 1",
+       "r.toml:3: model.prelude_layers = 1: model.layout = \"4x7\" says 0; leave one of them out"},
+      {"[model]\nlayout = 47", "r.toml:2: model.layout = 47: expected a string"},
+      {"[model]\nkind = \"rlt\"\nlayout = \"4x7\"",
+       "r.toml:3: model.layout = '4x7': belongs to model.kind = \"looped\" and this recipe's is "
+       "\"rlt\"; leave it out or change the kind"},
+  });
+  // What --set says replaces what the recipe says, but not what the rest of the command line says.
+  const auto set = [](const std::string& text, const Overrides& overrides) {
+    return message([&] { parse_recipe(text, "r.toml", overrides); });
+  };
+  EXPECT_EQ(
+      set("", {"model.layout=4x7", "model.core_layers=3"}),
+      "--set model.core_layers=3: model.core_layers = 3: model.layout = \"4x7\" says 4; leave "
+      "one of them out");
+  EXPECT_EQ(set("[model]\nlayout = \"4x7\"", {"loops.forward=8"}),
+            "--set loops.forward=8: loops.forward = 8: model.layout = \"4x7\" says 7; leave one of "
+            "them out");
+  EXPECT_EQ(set("[model]\ncore_layers = 3", {"model.layout=4x7"}), "nothing was thrown");
 }
 
 TEST(RecipeErrors, OutOfRange) {

@@ -83,6 +83,11 @@ Config random_config(std::uint64_t which) {
     config.data.document_mask = false;
   }
   if (model.injection == Injection::kNone) model.state_init = StateInit::kPrelude;
+  model.layout.clear();
+  model.history_window = model.history == HistoryForm::kNone ? 0 : model.history_window + 1;
+  model.core_layers += 1;
+  if (model.timestep == TimestepForm::kNone || config.loops.sampler != Sampler::kFixed)
+    model.timestep_grid = TimestepGrid::kRescaled;
   config.loops.max = which % 3 == 0 ? 0 : config.loops.forward + config.loops.max;
   config.data.tokenizer = "bytes";
   config.train.min_learning_rate = config.train.learning_rate / 3;
@@ -132,6 +137,31 @@ TEST(Write, ResolvingIsDoneOnce) {
   const std::string text = to_toml(config);
   resolve(config, "again");
   EXPECT_EQ(to_toml(config), text);
+}
+
+TEST(Write, ALayoutIsWrittenAsTheKeysThatItStandsFor) {
+  const auto config = read("[model]\nlayout = \"1+2x9+3\"");
+  EXPECT_EQ(config.model.prelude_layers, 1);
+  EXPECT_EQ(config.model.core_layers, 2);
+  EXPECT_EQ(config.model.coda_layers, 3);
+  EXPECT_EQ(config.loops.forward, 9);
+  EXPECT_EQ(config.loops.backward, 9);  // all of them, unless the recipe says otherwise
+  EXPECT_EQ(config.model.trained_loops, 9);
+  const auto spelled = read(
+      "[model]\nprelude_layers = 1\ncore_layers = 2\ncoda_layers = 3\n[loops]\nforward = "
+      "9\nbackward = 9");
+  EXPECT_EQ(to_toml(config), to_toml(spelled));
+  EXPECT_EQ(config_hash(config), config_hash(spelled));
+  EXPECT_EQ(effective_depth(config), 22);
+  // Without + there is no prelude and no coda, whatever the size says.
+  const auto base = read("size = \"xl\"\n[model]\nlayout = \"4x7\"\n[loops]\nbackward = 2");
+  EXPECT_EQ(base.model.prelude_layers + base.model.coda_layers, 0);
+  EXPECT_EQ(base.model.core_layers, 4);
+  EXPECT_EQ(base.loops.backward, 2);
+  // A written recipe has no layout any more, so its keys can be changed one by one.
+  EXPECT_EQ(read(to_toml(base), {"loops.forward=5"}).loops.forward, 5);
+  EXPECT_EQ(read(to_toml(base), {"model.layout=2x3"}).model.core_layers, 2);
+  EXPECT_EQ(read("[model]\nlayout = \"4x7\"\ncore_layers = 4").model.core_layers, 4);
 }
 
 TEST(Write, NumbersKeepTheirKind) {

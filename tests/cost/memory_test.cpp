@@ -53,6 +53,23 @@ TEST(Memory, RecomputingKeepsOneStateALoopAndOneLoop) {
   EXPECT_LT(many.loops, activations(loops(12, 12)).loops / 5);
 }
 
+TEST(Memory, ConditioningKeepsWhatItMultiplies) {
+  const double state = 256 * 4.0 * 256;  // tokens · bytes · width, once per loop
+  const auto added = [](Overrides more, std::int64_t backward) {
+    const auto with_norm = [&](Overrides keys) {
+      keys.push_back("model.injection=none");
+      return activations(loops(4, backward, keys)).loops;
+    };
+    return with_norm(more) - with_norm({});
+  };
+  EXPECT_DOUBLE_EQ(added({"model.history=channel", "model.history_window=3"}, 2), 2 * state);
+  EXPECT_DOUBLE_EQ(added({"model.history=dense", "model.history_window=3"}, 2), 2 * 4 * state);
+  EXPECT_DOUBLE_EQ(added({"model.timestep=loop-gate"}, 4), 4 * 2 * state);
+  // Two core layers of two branches.
+  EXPECT_DOUBLE_EQ(added({"model.timestep=branch-gate"}, 4), 4 * 4 * state);
+  EXPECT_DOUBLE_EQ(added({"model.timestep=adaln"}, 4), 4 * 4 * state);
+}
+
 TEST(Memory, SampledLoopsCountTheLargestDraw) {
   const auto sampled = loops(4, 0, {"loops.sampler=uniform", "loops.max=100"});
   EXPECT_EQ(activations(sampled).loops, activations(loops(7, 7)).loops);

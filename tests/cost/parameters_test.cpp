@@ -57,6 +57,53 @@ TEST(Parameters, GroupedQueriesAndWideHeads) {
   EXPECT_EQ(counts.embedding, 2 * 256 * 14);
 }
 
+TEST(Parameters, EachConditioning) {
+  const auto counts = [](std::vector<std::string> keys) {
+    keys.insert(keys.end(), {"model.core_layers=3", "model.loop_norm=false", "model.d_model=32",
+                             "model.heads=2", "model.injection=none"});
+    return counts_of(with(keys));
+  };
+  const auto base = counts({});
+  const auto added = [&](const char* key, const char* form, std::int64_t window) {
+    std::vector<std::string> keys = {fmt::format("{}={}", key, form)};
+    if (window > 0) keys.push_back(fmt::format("model.history_window={}", window));
+    const auto found = counts(keys);
+    EXPECT_EQ(found.once, base.once);
+    EXPECT_EQ(found.total - base.total, found.recurrent - base.recurrent);
+    return std::pair(found.recurrent - base.recurrent, found.n_rec_matrices - base.n_rec_matrices);
+  };
+  using Added = std::pair<std::int64_t, std::int64_t>;
+  // papers.md C.2 and C.3: w, w d, w d²; 8, 16 and 32 d a layer. Products are those of d² alone.
+  EXPECT_EQ(added("model.history", "scalar", 5), Added(5, 0));
+  EXPECT_EQ(added("model.history", "channel", 5), Added(5 * 32, 0));
+  EXPECT_EQ(added("model.history", "dense", 5), Added(5 * 32 * 32, 5 * 32 * 32));
+  EXPECT_EQ(added("model.timestep", "loop-gate", 0), Added(8, 0));
+  EXPECT_EQ(added("model.timestep", "branch-gate", 0), Added(3 * 16, 0));
+  EXPECT_EQ(added("model.timestep", "adaln", 0), Added(3 * 32 * 32, 0));
+}
+
+TEST(Parameters, GroupsOfConditioning) {
+  const auto texts = [](const std::vector<std::string>& keys) {
+    std::vector<std::string> found;
+    for (const auto& group : optimizer_groups(with(keys), 256)) found.push_back(group.tensors);
+    return found;
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(texts({}),
+            (Texts{"hidden matrices, inject.weight", "embedding and head", "norm gains"}));
+  EXPECT_EQ(texts({"model.history=dense", "model.history_window=2", "model.timestep=adaln"}),
+            (Texts{"hidden matrices, inject.weight, history.*", "embedding and head",
+                   "norm gains, timestep.*"}));
+  EXPECT_EQ(texts({"model.injection=scalar", "model.history=channel", "model.history_window=2"}),
+            (Texts{"hidden matrices", "embedding and head", "norm gains, inject.*, history.*"}));
+  const auto config =
+      with({"model.history=dense", "model.history_window=2", "model.timestep=adaln"});
+  const auto groups = optimizer_groups(config, 256), plain = optimizer_groups(with({}), 256);
+  EXPECT_EQ(groups[0].parameters - plain[0].parameters, 2 * 256 * 256);
+  EXPECT_EQ(groups[2].parameters - plain[2].parameters, 2 * 32 * 256);
+  EXPECT_EQ(groups[2].weight_decay, 0.0);
+}
+
 TEST(Parameters, EachInjection) {
   const auto recurrent = [](const char* kind) {
     return counts_of(with({fmt::format("model.injection={}", kind), "model.core_layers=0",

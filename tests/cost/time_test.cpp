@@ -46,6 +46,33 @@ TEST(Time, ADenseInjectionComputesItsInputHalfOnce) {
       1e-9);
 }
 
+TEST(Time, ADenseHistoryMultipliesTheLagsThatOccur) {
+  // Six loops see 0, 0, 1, 2, 2, 2 earlier states: 7 products forward and 14 backward.
+  const auto added = [](std::int64_t forward, std::int64_t backward, std::int64_t window) {
+    const auto bare = step(loops(forward, backward, {"model.injection=none"}));
+    const auto seen = step(loops(forward, backward,
+                                 {"model.injection=none", "model.history=dense",
+                                  fmt::format("model.history_window={}", window)}));
+    return (seen.matmul - bare.matmul) / (2.0 * 4096 * 256 * 256 / 100e9);
+  };
+  EXPECT_NEAR(added(6, 6, 2), 21, 1e-6);
+  EXPECT_NEAR(added(6, 6, 99), 3 * (1 + 2 + 3 + 4), 1e-6);
+  EXPECT_NEAR(added(2, 2, 1), 0, 1e-6);
+}
+
+TEST(Time, GatesAndHistoriesCostPassesOverMemory) {
+  const auto added = [](Overrides more) {
+    return step(loops(4, 4, more)).elementwise - step(loops(4, 4)).elementwise;
+  };
+  const double channel = added({"model.history=channel", "model.history_window=1"});
+  EXPECT_GT(channel, 0);
+  EXPECT_DOUBLE_EQ(added({"model.history=scalar", "model.history_window=1"}), channel);
+  EXPECT_GT(added({"model.history=channel", "model.history_window=2"}), channel);
+  EXPECT_GT(added({"model.timestep=branch-gate"}), 0);
+  // Nothing of the size of a product.
+  EXPECT_LT(added({"model.timestep=adaln"}), 0.1 * step(loops(4, 4)).total());
+}
+
 TEST(Time, AttentionCountsPairsOfEveryLayerAndLoop) {
   // 16 sequences of 4 heads with 256 · 257 / 2 pairs: 1 ns forward, 2 ns backward.
   const double layer = 16 * 4 * 256 * 257 / 2 * 1e-9;

@@ -82,7 +82,7 @@ TEST(LoopedLm, TruncationEqualsAGraphCutByHand) {
       cut = prefix.run({.loops = 3}).detach();
     }
     const LoopedPass pass(model, tiny_input());
-    const auto state = pass.run_from(cut, {.loops = 2});
+    const auto state = pass.run_from({cut, 3, {}}, {.loops = 2});
     const auto loss = cross_entropy(pass.logits(state).flatten(0, 1),
                                     tiny_input().tokens_BT.flatten().roll(-1, 0))
                           .mean();

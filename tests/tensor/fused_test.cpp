@@ -56,6 +56,28 @@ TEST_P(Fused, EqualsComposed) {
     const auto name = std::to_string(width);
     expect_equal_forms([](const auto& in, Form form) { return rms_norm(in[0], in[1], 1e-5, form); },
                        {values({3, 11, width}), values({width}, 1.0)}, "norm " + name);
+    expect_equal_forms(
+        [](const auto& in, Form form) { return lean(in[0], in[1], {in[2]}, {in[3]}, form); },
+        {values({3, 11, width}), values({3, 11, width}, 1.0), values({3, 11, width}, 2.0),
+         values({width}, 3.0)},
+        "one lag " + name);
+    expect_equal_forms(
+        [](const auto& in, Form form) {
+          return lean(in[0], in[1], {in[2], in[3], in[4]}, {in[5], in[6], in[7]}, form);
+        },
+        {values({3, 11, width}), values({3, 11, width}, 1.0), values({3, 11, width}, 2.0),
+         values({3, 11, width}, 3.0), values({3, 11, width}, 4.0), values({width}, 5.0),
+         values({width}, 6.0), values({width}, 7.0)},
+        "three lags " + name);
+    // A loop gate: the same tensor in two places.
+    expect_equal_forms(
+        [](const auto& in, Form form) { return lean(in[0], in[1], {in[0]}, {in[2]}, form); },
+        {values({3, 11, width}), values({3, 11, width}, 1.0), values({width}, 2.0)},
+        "lean to itself " + name);
+    expect_equal_forms(
+        [](const auto& in, Form form) { return gated_add(in[0], in[1], in[2], form); },
+        {values({3, 11, width}), values({3, 11, width}, 1.0), values({width}, 2.0)},
+        "gated sum " + name);
     expect_equal_forms([](const auto& in, Form form) { return rms_norm(in[0], {}, 1e-5, form); },
                        {values({3, 11, width})}, "norm without gains " + name);
     expect_equal_forms([](const auto& in, Form form) { return swiglu(in[0], form); },
