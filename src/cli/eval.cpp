@@ -214,8 +214,8 @@ void declare_eval(CLI::App& app, int& status) {
                     "of a run, the checkpoint of lowest validation loss");
   command->add_flag("--json", arguments->json, "print one JSON object");
   command->footer(
-      "Examples: rondo eval runs/a --loops 1,2,4,8,16\n"
-      "          rondo eval runs/parity --best --lengths 40,80,160");
+      "Example: rondo eval runs/a --loops 1,2,4,8,16\n"
+      "         rondo eval runs/parity --best --lengths 40,80,160");
   command->callback([arguments, &status] { run_eval(*arguments, status); });
 }
 

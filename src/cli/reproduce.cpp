@@ -121,8 +121,8 @@ void declare_reproduce(CLI::App& app, int& status) {
   command->add_flag("--json", arguments->json, "print one JSON object");
   command->footer(
       "What is trained already is not trained again: a stopped call goes on when it is repeated.\n"
-      "Examples: rondo reproduce laws --data published --out results/laws\n"
-      "          rondo reproduce rlt --scale smoke --out results/rlt-smoke");
+      "Example: rondo reproduce laws --data published --out results/laws\n"
+      "         rondo reproduce rlt --scale smoke --out results/rlt-smoke");
   command->callback([arguments, &status] { run_reproduce(*arguments, status); });
 }
 
