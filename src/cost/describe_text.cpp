@@ -47,7 +47,8 @@ std::string parameters_text(const Json& parameters, bool rlt) {
   TextTable table(row("total", "total", ""));
   table.add(row("embedding", "embedding", "embedding, and the head where untied"));
   table.add(row("once", "once", rlt ? "encoder, memory, final norm" : "prelude, coda, final norm"));
-  table.add(row("recurrent", "recurrent", rlt ? "decoder, merge" : "core, its conditioning, loop norm"));
+  table.add(
+      row("recurrent", "recurrent", rlt ? "decoder, merge" : "core, its conditioning, loop norm"));
   table.add(row("non-embedding", "non_embedding", "once + recurrent"));
   table.add(row("N_once", "n_once_matrices", "matrices used once"));
   table.add(row("N_rec", "n_rec_matrices",
