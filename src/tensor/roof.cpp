@@ -13,7 +13,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kSize = 2048;
 
-double seconds_since(Clock::time_point start) {
+double elapsed_s(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
@@ -28,7 +28,7 @@ double RoofSampler::sample() {
   const NoGrad guard;
   const auto start = Clock::now();
   at::mm_out(c_, a_, b_);
-  return 2.0 * kSize * kSize * kSize / seconds_since(start) / 1e9;
+  return 2.0 * kSize * kSize * kSize / elapsed_s(start) / 1e9;
 }
 
 double measure_roof_gflops(int repetitions) {
@@ -47,7 +47,7 @@ double measure_bandwidth_gbs(int repetitions) {
   for (int i = 0; i < repetitions; ++i) {
     const auto start = Clock::now();
     total = at::sum(numbers);
-    rates.push_back(static_cast<double>(kBytes) / seconds_since(start) / 1e9);
+    rates.push_back(static_cast<double>(kBytes) / elapsed_s(start) / 1e9);
   }
   return median(rates);
 }
