@@ -29,6 +29,9 @@ ModelConfig small() {
   return config;
 }
 
+// What single precision may be off by in gradients: those of keys nearly cancel over long windows.
+constexpr double kSlopes = 2e-5;
+
 struct Case {
   const char* name;
   void (*change)(ModelConfig&);
@@ -104,7 +107,7 @@ TEST_P(RltFused, EqualsComposed) {
       ASSERT_EQ(mine.defined(), slope.defined()) << name;
       // A window of one position makes the slopes of its scores vanish.
       if (slope.defined() && slope.abs().max().item<double>() > 1e-9) {
-        EXPECT_LE(relative(mine, slope), 1e-5) << name;
+        EXPECT_LE(relative(mine, slope), kSlopes) << name;
       }
     });
   }
@@ -154,7 +157,7 @@ TEST_P(RltFused, SegmentsEqualComposed) {
   const auto expected = run(at::kDouble, Form::kComposed), found = run(at::kFloat, Form::kFused);
   for (std::size_t i = 0; i < expected.size(); ++i)
     if (expected[i].defined() && expected[i].abs().max().item<double>() > 1e-9) {
-      EXPECT_LE(relative(found[i], expected[i]), 1e-5) << i;
+      EXPECT_LE(relative(found[i], expected[i]), kSlopes) << i;
     }
 }
 
