@@ -1,4 +1,5 @@
-// The page of a repeated study: claims with their verdicts, the paper's numbers beside ours, curves.
+// The page of a repeated study: claims with their verdicts, the paper's numbers beside ours,
+// curves.
 #pragma once
 
 #include <string>

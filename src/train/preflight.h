@@ -23,9 +23,9 @@ struct Preflight {
 };
 
 /// Computes the facts. `training_tokens` is the size of the training data, 0 = without end;
-/// `sequence_tokens` are those of a sequence in the mean, 0 = data.sequence_length. With a roof the time is
-/// estimated: from the cached measurement of this machine and config.engine.threads threads if
-/// there is one (cost/machine_speed.h), else as a share of the speed of large products with the
+/// `sequence_tokens` are those of a sequence in the mean, 0 = data.sequence_length. With a roof the
+/// time is estimated: from the cached measurement of this machine and config.engine.threads threads
+/// if there is one (cost/machine_speed.h), else as a share of the speed of large products with the
 /// library that the config names, which becomes the one in use.
 Preflight preflight(const Config& config, double training_tokens, double roof_gflops,
                     double sequence_tokens = 0);

@@ -24,10 +24,9 @@ std::int64_t largest_group(const Config& config) {
   const auto& data = config.data;
   if (data.source != DataSource::kTask || data.min_length == data.max_length)
     return config.train.batch;
-  const bool recurrent =
-      config.model.kind == ModelKind::kRlt && config.model.feedback_interval > 0;
-  const auto groups = data.length_groups > 0 ? data.length_groups
-                                             : (recurrent ? kRecurrentGroups : kLengthGroups);
+  const bool recurrent = config.model.kind == ModelKind::kRlt && config.model.feedback_interval > 0;
+  const auto groups =
+      data.length_groups > 0 ? data.length_groups : (recurrent ? kRecurrentGroups : kLengthGroups);
   return std::max<std::int64_t>(1, config.train.batch / groups);
 }
 

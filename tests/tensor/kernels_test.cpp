@@ -51,8 +51,8 @@ TEST(Kernels, AllSetsAgree) {
       found[2].resize(count), found[3].resize(3);
       set->rms_norm(x.data(), gains.data(), 1e-5f, found[2].data(), found[3].data(), 3, width);
       found[4].resize(count), found[5].resize(static_cast<std::size_t>(width));
-      set->rms_norm_backward(x.data(), gains.data(), found[3].data(), slope.data(), nullptr, found[4].data(),
-                             found[5].data(), 3, width);
+      set->rms_norm_backward(x.data(), gains.data(), found[3].data(), slope.data(), nullptr,
+                             found[4].data(), found[5].data(), 3, width);
       found[6] = x;
       const auto row = set->softmax(found[6].data(), 0.7f, width, width);
       found[7] = x;

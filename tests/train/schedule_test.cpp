@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "config/recipe.h"
 #include "cost/loops.h"
-#include "train/recurrence_sampler.h"
 #include "train/precision.h"
+#include "train/recurrence_sampler.h"
 #include "train/settle.h"
 
 namespace rondo {
