@@ -64,7 +64,8 @@ def histories():
 
 
 def timesteps():
-    around = {"loop-gate": {"prelude_layers": 1, "coda_layers": 1}, "branch-gate": TWO, "adaln": TWO | {"loop_norm": True}}
+    around = {"loop-gate": {"prelude_layers": 1, "coda_layers": 1}, "branch-gate": TWO,
+              "adaln": TWO | {"loop_norm": True}}
     for form, model in around.items():
         name = "timestep_" + form.replace("-", "_")
         yield name, Case(f"{form}, alone", model | timestep(form), loops(4, 4))

@@ -1,10 +1,11 @@
 """Writes the golden files beside it: inputs and results of the reference for the C++ tests.
 
-  generate.py                  the model files, one per case of the …cases.py
+  generate.py                  one file per case of the …cases.py, and counts.csv
   generate.py --optimizer      optimizer.safetensors
   generate.py --check          writes nothing, fails where a file would change
   generate.py --cross-check    holds the reference against the transformers library
   generate.py --conditioning-check  holds the conditioned recurrence against other formulations
+  generate.py --probe-check    holds the probes against other formulations
   generate.py --rlt-check      holds the recurrent looped transformer against other formulations
   generate.py --rlt-cross-check  and against the rlt-pytorch library
 """
@@ -22,6 +23,9 @@ import numpy as np
 import torch
 
 import conditioning_cases
+import counts
+import probe_cases
+import probes
 import rlt_cases
 import rlt_reference
 from cases import CASES
@@ -145,6 +149,26 @@ def conditioning_file(name, case):
     return model_bytes(*draw_conditioned(name, case), metadata, case.pass_loops)
 
 
+def probe_results(name, case, dtype=torch.float64):
+    """Config, given tensors, values of every probe, and the occurrences of blocks."""
+    config, w, tokens = draw_case(f"probes/{name}", case)
+    outputs = [f"{block}.{out}.weight" for block in case.silent for out in ("attn.o", "mlp.down")]
+    w = {n: (p.detach() * (n not in outputs)).to(dtype).requires_grad_() for n, p in w.items()}
+    selected = torch.tensor(case.counts)
+    values, sites = probes.all_probes(tokens, selected, w, config, case.pass_loops)
+    given = {"tokens": tokens, "counts": selected}
+    given |= {f"weight.{n}": p.detach() for n, p in w.items()}
+    return config, given, values, sites
+
+
+def probe_file(name, case):
+    config, given, values, sites = probe_results(name, case)
+    tensors = {n: t.numpy() if t.dtype == torch.int64 else t.numpy().astype(np.float32)
+               for n, t in (given | values).items()}
+    return safetensors(tensors, {"case": case.text, "rondo.config": toml(config),
+                                 "loops": str(case.pass_loops), "occurrences": json.dumps(sites)})
+
+
 def masked_targets(tokens, supervised):
     targets = tokens[:, 1:].clone()
     for example, positions in enumerate(supervised):
@@ -262,8 +286,11 @@ def all_files():
     for name, case in conditioning_cases.CASES.items():
         path = HERE / "conditioning" / f"{name}.safetensors"
         yield path, partial(conditioning_file, name, case)
+    for name, case in probe_cases.CASES.items():
+        yield HERE / "probes" / f"{name}.safetensors", partial(probe_file, name, case)
     for name, case in rlt_cases.CASES.items():
         yield HERE / "rlt" / f"{name}.safetensors", partial(rlt_file, name, case)
+    yield HERE / "counts.csv", counts.table
     yield HERE / "optimizer.safetensors", optimizer_file
 
 
@@ -284,6 +311,7 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--cross-check", action="store_true")
     parser.add_argument("--conditioning-check", action="store_true")
+    parser.add_argument("--probe-check", action="store_true")
     parser.add_argument("--rlt-check", action="store_true")
     parser.add_argument("--rlt-cross-check", action="store_true")
     options = parser.parse_args()
@@ -293,6 +321,9 @@ def main():
         sys.exit(0 if cross_check() else 1)
     if options.conditioning_check:
         from conditioning_check import check_all
+        sys.exit(0 if check_all() else 1)
+    if options.probe_check:
+        from probe_check import check_all
         sys.exit(0 if check_all() else 1)
     if options.rlt_check:
         from rlt_check import check_all

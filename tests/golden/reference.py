@@ -176,15 +176,20 @@ def branch_conditions(layer, psi, w, m):
     return (0.0, 1.0), (0.0, 1.0)
 
 
+def end_of_loop(h, y, psi, w, m):
+    """The next state from h and what the core made of it: loop gate, then norm."""
+    if m["timestep"] == "loop-gate":
+        y = h + (1 + w["timestep.loop_gate"] @ psi) * (y - h)
+    return rms_norm(y, m["norm_eps"], w["loop_norm.weight"]) if m["loop_norm"] else y
+
+
 def one_loop(states, e, w, m, grid):
     """The state after h_0 … h_l, which are `states`. Time starts at 0 and has steps of 1 / grid."""
     h, psi = states[-1], time_features(len(states) - 1, grid).to(e.dtype)
     y = sum(history_terms(states, w, m), inject(h, e, w, m))
     for layer, name in enumerate(layer_names("core", m)):
         y = block(y, w, name, m, branch_conditions(layer, psi, w, m))
-    if m["timestep"] == "loop-gate":
-        y = h + (1 + w["timestep.loop_gate"] @ psi) * (y - h)
-    return rms_norm(y, m["norm_eps"], w["loop_norm.weight"]) if m["loop_norm"] else y
+    return end_of_loop(h, y, psi, w, m)
 
 
 def time_grid(config, loops):
