@@ -14,6 +14,7 @@
 #include "base/version.h"
 #include "cli/command.h"
 #include "cli/program.h"
+#include "tensor/arena.h"
 #include "tensor/tensor.h"
 
 namespace rondo {

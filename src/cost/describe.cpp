@@ -71,6 +71,7 @@ Json memory_json(const Config& config, std::int64_t vocab, const DescribeOptions
             {"loops", number(terms.loops)},
             {"head", number(terms.head)},
             {"scratch", number(terms.scratch)},
+            {"packed", number(terms.packed)},
             {"slack", number(terms.slack)}}}};
 }
 

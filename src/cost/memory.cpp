@@ -12,10 +12,13 @@ namespace rondo {
 namespace {
 
 constexpr double kBytes = 4.0;  // of an fp32 value; an upper bound for bf16
-// Freed blocks that the allocator keeps and cannot use again for something larger. Measured at
-// widths 128 to 512 on eight recipes: with it the estimate is 0.87 to 1.01 of the peak
-// (docs/LOG.md).
-constexpr double kSlack = 0.55;
+// Freed blocks that the arena keeps and cannot use again for something larger, and what is too
+// small for a term of its own: measured (docs/LOG.md).
+constexpr double kSlack = 0.08;
+
+// What the engine works on at once: tokens of a loss (model/looped_lm), rows of a backward pass and
+// logits (tensor/fused_products).
+constexpr double kLossTokens = 512, kBackwardRows = 2048, kLogits = 1 << 19;
 
 /// Values per token that one loop keeps besides its blocks. The injection's output and the state
 /// are inputs of the next norm and counted there.
@@ -38,21 +41,32 @@ double loop_extra(const ModelConfig& model) {
   return values;
 }
 
-/// Values per token alive while one block is differentiated: gradients of the stream and of e, and
-/// the larger of the two branches.
-double block_scratch(const ModelConfig& model) {
+/// Values alive while one block is differentiated: gradients of the stream and of e, and what a
+/// branch needs beside what it kept. Fused, the feed-forward part's gradient takes the place of its
+/// input, some rows at a time.
+double block_scratch(const Config& config, double tokens) {
+  const auto& model = config.model;
   const auto queries = static_cast<double>(model.heads * model.head_dim);
   const auto keys = static_cast<double>(model.kv_heads * model.head_dim);
-  return 3.0 * static_cast<double>(model.d_model) +
-         std::max(4.0 * static_cast<double>(model.d_ff), 2.0 * queries + 2.0 * keys);
+  const auto width = static_cast<double>(model.d_model), inner = static_cast<double>(model.d_ff);
+  const double attention = 2 * queries + 2 * keys;
+  if (!config.engine.fused) return tokens * (3 * width + std::max(4 * inner, attention));
+  // When attention's turn comes, what the feed-forward part kept is gone.
+  return tokens * (2 * width + std::max(0.0, attention - 2 * inner)) +
+         std::min(tokens, kBackwardRows) * 2 * inner;
 }
 
-/// Tokens whose logits are there at once. Fused, the loss takes as many as make a million logits
-/// (tensor/fused_products).
+/// nn/block's packed weights and what is passed back to the blocks' own.
+double packed_bytes(const ModelConfig& model, std::int64_t vocab) {
+  return 2 * kBytes * static_cast<double>(count_parameters(model, vocab).non_embedding());
+}
+
+/// Tokens whose logits are there at once. Fused, the loss takes as many as make half a million
+/// logits.
 double head_chunk(const Config& config, double tokens, double vocab, const MemoryOptions& options) {
   if (options.head_chunk_tokens > 0)
     return std::min(tokens, static_cast<double>(options.head_chunk_tokens));
-  return config.engine.fused ? std::min(tokens, std::max(16.0, std::floor(1048576.0 / vocab)))
+  return config.engine.fused ? std::min(tokens, std::max(16.0, std::floor(kLogits / vocab)))
                              : tokens;
 }
 
@@ -142,7 +156,8 @@ ActivationBytes rlt_activation_bytes(const Config& config, std::int64_t vocab,
                          recurrent * width);
   // The gradient of the whole memory, that of one more token, and their sum.
   bytes.scratch =
-      recurrent * kBytes * block_scratch(model) + (memory ? 6 : 0) * tokens * kBytes * width;
+      kBytes * block_scratch(config, recurrent) + (memory ? 6 : 0) * tokens * kBytes * width;
+  bytes.packed = packed_bytes(model, vocab);
   bytes.slack = kSlack * (bytes.once + bytes.loops + std::max(bytes.head, bytes.scratch));
   return bytes;
 }
@@ -163,14 +178,19 @@ ActivationBytes activation_bytes(const Config& config, std::int64_t vocab,
   const double chunk = head_chunk(config, tokens, static_cast<double>(vocab), options);
   ActivationBytes bytes;
   bytes.tokens = tokens * 2 * 8;
-  // e, and input and output of the final norm, belong to no block.
-  bytes.once = tokens * kBytes *
-               (static_cast<double>(model.prelude_layers + model.coda_layers) * block + 3 * width);
+  // Fused, coda and head take some sequences at a time (model/looped_lm); e, and input and output
+  // of the final norm, belong to no block.
+  const double behind =
+      config.engine.fused ? std::min(tokens, std::max(kLossTokens, length)) : tokens;
+  bytes.once = kBytes * ((static_cast<double>(model.prelude_layers) * block + width) * tokens +
+                         (static_cast<double>(model.coda_layers) * block + 2 * width) * behind);
   bytes.loops = tokens * kBytes * (config.loops.recompute ? kept * width + loop : kept * loop);
-  // Logits, composed also their log-softmax and gradient; the gradient of the head's input.
+  // Logits, composed also their log-softmax and gradient; the last state and its gradient; the
+  // gradient of the head's weights, of this part and of those before.
   bytes.head = kBytes * (chunk * (config.engine.fused ? 1 : 3) * static_cast<double>(vocab) +
-                         tokens * width);
-  bytes.scratch = tokens * kBytes * block_scratch(model);
+                         2 * tokens * width + 2 * width * static_cast<double>(vocab));
+  bytes.scratch = kBytes * block_scratch(config, tokens);
+  bytes.packed = packed_bytes(model, vocab);
   bytes.slack = kSlack * (bytes.once + bytes.loops + std::max(bytes.head, bytes.scratch));
   return bytes;
 }

@@ -39,11 +39,12 @@ struct ActivationBytes {
                        ///< RLT's decoder over the tokens that are back-propagated at a time
   double head = 0;     ///< logits and their gradient: of one chunk when chunked
   double scratch = 0;  ///< gradients in flight in the backward pass of one block
+  double packed = 0;   ///< weights side by side for the products, and their gradients
   double slack = 0;    ///< what the allocator holds beyond the above
 
   /// The head and the blocks' backward passes do not run at the same time.
   [[nodiscard]] double total() const {
-    return tokens + once + loops + std::max(head, scratch) + slack;
+    return tokens + once + loops + std::max(head, scratch) + packed + slack;
   }
 };
 

@@ -13,9 +13,9 @@
 namespace rondo {
 namespace {
 
-// A pass holds logits of at most this many tokens × vocabulary (128 MiB), and of at most this many
+// A pass holds logits of at most this many tokens × vocabulary (16 MiB), and of at most this many
 // tokens, beyond which larger products run no faster.
-constexpr std::int64_t kMaxLogits = std::int64_t{1} << 25, kMaxTokens = 4096;
+constexpr std::int64_t kMaxLogits = std::int64_t{1} << 22, kMaxTokens = 4096;
 // An RLT multiplies as many rows at once as there are sequences, so it takes more of them.
 constexpr std::int64_t kMaxRecurrentTokens = 32768;
 

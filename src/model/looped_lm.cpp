@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "nn/init.h"
 #include "nn/rotary.h"
+#include "tensor/by_parts.h"
 
 namespace rondo {
 namespace {
@@ -26,6 +27,9 @@ Tensor run_blocks(const std::vector<PackedBlock>& blocks, Tensor x_BTD,
   for (const auto& block : blocks) x_BTD = forward(block, x_BTD, context);
   return x_BTD;
 }
+
+/// Tokens whose loss is taken together: fewer slow the products down.
+constexpr std::int64_t kTokensAtOnce = 512;
 
 /// allowed[b, i, j]: position i may attend to j, as both lie in one document.
 Tensor same_document(const Tensor& documents_BT) {
@@ -174,9 +178,33 @@ Tensor LoopedPass::read_out(const Tensor& state_BTD) const {
 }
 
 Tensor LoopedPass::summed_loss(const Tensor& state_BTD, const Tensor& targets_N) const {
-  const auto& weight = model_.head ? model_.head->weight.value : model_.embed.weight.value;
-  return head_loss(read_out(state_BTD).flatten(0, 1), weight, targets_N, model_.config.logit_scale,
-                   model_.config.logit_softcap, context_.form);
+  const auto& head = model_.head ? model_.head->weight.value : model_.embed.weight.value;
+  const auto& config = model_.config;
+  const auto loss = [&](const Tensor& h_BTD, const Tensor& weight, const Tensor& targets) {
+    return head_loss(h_BTD.flatten(0, 1), weight, targets, config.logit_scale, config.logit_softcap,
+                     context_.form);
+  };
+  if (context_.form != Form::kFused) return loss(read_out(state_BTD), head, targets_N);
+
+  // Behind the loops sequences part ways: some at a time go forward and back, so that what the coda
+  // keeps of the others is not there beside what the loops keep of all.
+  std::vector<Tensor> shared = {head, model_.final_norm.weight.value};
+  for (const auto& block : coda_) block.append_to(shared);
+  const auto length = state_BTD.size(1);
+  const PartSum part = [&](const Tensor& part_BTD, std::int64_t first,
+                           const std::vector<Tensor>& tensors) {
+    const auto rows = part_BTD.size(0);
+    auto context = context_;
+    if (context.allowed_BTT.defined())
+      context.allowed_BTT = context.allowed_BTT.narrow(0, first, rows);
+    std::size_t next = 2;
+    auto h_BTD = part_BTD;
+    for (const auto& block : coda_) h_BTD = forward(block.rebuilt(tensors, next), h_BTD, context);
+    h_BTD = rms_norm(h_BTD, tensors[1], config.norm_eps, context.form);
+    return loss(h_BTD, tensors[0], targets_N.narrow(0, first * length, rows * length));
+  };
+  return summed_by_parts(part, state_BTD, shared,
+                         std::max<std::int64_t>(1, kTokensAtOnce / length));
 }
 
 Tensor LoopedPass::logits(const Tensor& state_BTD) const {

@@ -25,6 +25,9 @@ Tensor empty_product(const Tensor& x, const Tensor& weight) {
   return at::empty(shape, x.options());
 }
 
+// Rows of a backward pass that are worked on at once.
+constexpr std::int64_t kRowsAtOnce = 2048;
+
 // A product whose left factor is a cheap function of what is kept. `Left` says which.
 template <typename Left>
 class Product : public torch::autograd::Function<Product<Left>> {
@@ -46,44 +49,69 @@ class Product : public torch::autograd::Function<Product<Left>> {
     const auto &x = saved[0], &gains = saved[1], &factor = saved[2], &scale = saved[3];
     const auto eps = context->saved_data["eps"].toDouble();
     const auto slope = as_factor(flat(slopes[0]));
-    const auto left = Left::compute(x, gains, eps).out;
-    auto d_left = at::empty(left.sizes(), x.options());
-    auto d_left_rows = flat(d_left);
-    multiply(slope, factor, d_left_rows);
+    const auto d_x = Left::place_of_gradient(x);
+    const auto sums = gains.defined() ? gain_sums(x.size(-1)) : Tensor();
     Tensor d_weight;
-    if (context->needs_input_grad(gains.defined() ? 2 : 1)) {
+    if (context->needs_input_grad(gains.defined() ? 2 : 1))
       d_weight = at::empty(factor.sizes(), x.options());
-      multiply(slope.t(), flat(left), d_weight);
+    // Some rows at a time: a layer's backward pass comes on top of what all layers keep.
+    const auto x_rows = flat(x), d_x_rows = flat(d_x);
+    for (std::int64_t begin = 0; begin < x_rows.size(0); begin += kRowsAtOnce) {
+      const auto rows = [&, count = std::min(kRowsAtOnce, x_rows.size(0) - begin)](
+                            const Tensor& all) { return all.narrow(0, begin, count); };
+      const auto x_part = rows(x_rows), slope_part = rows(slope);
+      if (d_weight.defined())
+        multiply(slope_part.t(), Left::compute(x_part, gains, eps).out, d_weight, begin > 0);
+      auto d_left = Left::left_gradient(rows(d_x_rows));
+      multiply(slope_part, factor, d_left);
+      Left::backward({x_part, gains, scale.defined() ? rows(scale) : scale, sums}, d_left,
+                     rows(d_x_rows));
     }
-    const auto d = Left::backward(x, gains, scale, d_left);
-    return {d.x, d.gains, Tensor(), d_weight, Tensor()};
+    return {d_x, gains.defined() ? sums.sum(0) : Tensor(), Tensor(), d_weight, Tensor()};
   }
 };
 
 // In what form a product wants what is computed for it.
 at::ScalarType factor_type() { return factors_are_bf16() ? at::kBFloat16 : at::kFloat; }
 
+struct LeftRows {
+  Tensor x, gains, scale, sums;
+};
+
 struct Normed {
   static NormedRows compute(const Tensor& x, const Tensor& gains, double eps) {
     return norm_rows(x, gains, eps, factor_type());
   }
-  static NormSlopes backward(const Tensor& x, const Tensor& gains, const Tensor& scale,
-                             const Tensor& d_left) {
-    return norm_rows_backward(x, gains, scale, d_left);
+  static Tensor place_of_gradient(const Tensor& x) { return at::empty(x.sizes(), x.options()); }
+  // What is computed from the gradient of the normed rows takes its place.
+  static Tensor left_gradient(const Tensor& d_x) { return d_x; }
+  static void backward(const LeftRows& rows, const Tensor& d_left, const Tensor& d_x) {
+    norm_rows_backward_into(rows.x, rows.gains, rows.scale, d_left, Tensor(), d_x, rows.sums);
   }
 };
+
+// Whether nothing but the graph, which keeps it, and the variable at hand can read what is kept.
+bool read_no_more(const Tensor& kept) {
+  return graph_is_spent() && kept.use_count() <= 2 && kept.storage().use_count() == 1;
+}
 
 struct Activated {
   static NormedRows compute(const Tensor& x, const Tensor&, double) {
     return {swiglu_rows(x, factor_type()), Tensor()};
   }
-  static NormSlopes backward(const Tensor& x, const Tensor&, const Tensor&, const Tensor& d_left) {
-    return {swiglu_rows_backward(x, d_left), Tensor()};
+  static Tensor place_of_gradient(const Tensor& x) {
+    return read_no_more(x) ? x : at::empty(x.sizes(), x.options());
+  }
+  static Tensor left_gradient(const Tensor& d_x) {
+    return at::empty({d_x.size(0), d_x.size(1) / 2}, d_x.options());
+  }
+  static void backward(const LeftRows& rows, const Tensor& d_left, const Tensor& d_x) {
+    swiglu_rows_backward_into(rows.x, d_left, d_x);
   }
 };
 
 // Numbers that a part of the logits may take: it should stay in the cache.
-constexpr std::int64_t kLogitsAtOnce = 1 << 20;
+constexpr std::int64_t kLogitsAtOnce = 1 << 19;
 
 class HeadLoss : public torch::autograd::Function<HeadLoss> {
  public:
@@ -118,7 +146,12 @@ class HeadLoss : public torch::autograd::Function<HeadLoss> {
   static Variables backward(Context* context, Variables slopes) {
     const ProfileScope scope(Part::kHead);
     const auto saved = context->get_saved_variables();
-    return {saved[0] * slopes[0], saved[1] * slopes[0], Tensor(), Tensor(), Tensor(), Tensor()};
+    return {passed_on(saved[0], slopes[0]),
+            passed_on(saved[1], slopes[0]),
+            Tensor(),
+            Tensor(),
+            Tensor(),
+            Tensor()};
   }
 
  private:

@@ -22,7 +22,7 @@ struct Kernels {
   /// The same with results rounded to bf16.
   void (*swiglu_bf16)(const float* gate_up, std::uint16_t* out, std::int64_t rows,
                       std::int64_t width);
-  /// d gate_up from d out.
+  /// d gate_up from d out; may take gate_up's place.
   void (*swiglu_backward)(const float* gate_up, const float* d_out, float* d_gate_up,
                           std::int64_t rows, std::int64_t width);
 

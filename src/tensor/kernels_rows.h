@@ -32,8 +32,10 @@ void swiglu_backward(const float* gate_up, const float* d_out, float* d_gate_up,
     for (std::int64_t j = 0; j < width; ++j) {
       const float sigmoid = 1.0f / (1.0f + exponential<Isa>(-gate[j]));
       const float silu = gate[j] * sigmoid;
+      // Read before it may be overwritten: the slopes may take the place of what they belong to.
+      const float old_up = up[j];
       d_up[j] = slope[j] * silu;
-      d_gate[j] = slope[j] * up[j] * (sigmoid + silu * (1.0f - sigmoid));
+      d_gate[j] = slope[j] * old_up * (sigmoid + silu * (1.0f - sigmoid));
     }
   }
 }

@@ -2,11 +2,11 @@
 #include "tensor/tensor.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 #include <torch/headeronly/version.h>
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace rondo {
 
@@ -30,7 +30,35 @@ Tensor token_tensor(std::span<const std::int32_t> ids, std::int64_t rows) {
   return tensor;
 }
 
-void back_propagate(const Tensor& loss) { torch::autograd::backward({loss}, {}); }
+namespace {
+
+thread_local bool spent = false;
+
+/// The graph walked back while this lives is given up by the walk. Walks may be nested.
+class SpentGraph {
+ public:
+  SpentGraph() : before_(std::exchange(spent, true)) {}
+  ~SpentGraph() { spent = before_; }
+  SpentGraph(const SpentGraph&) = delete;
+  SpentGraph& operator=(const SpentGraph&) = delete;
+
+ private:
+  bool before_;
+};
+
+}  // namespace
+
+bool graph_is_spent() { return spent; }
+
+Tensor passed_on(const Tensor& gradient, const Tensor& slope) {
+  if (!gradient.defined() || slope.item<double>() == 1.0) return gradient;
+  return graph_is_spent() ? gradient.mul_(slope) : gradient * slope;
+}
+
+void back_propagate(const Tensor& loss) {
+  const SpentGraph graph;
+  torch::autograd::backward({loss}, {});
+}
 
 void back_propagate(const std::vector<Tensor>& outputs, const std::vector<Tensor>& gradients) {
   std::vector<Tensor> reached, slopes;
@@ -39,22 +67,18 @@ void back_propagate(const std::vector<Tensor>& outputs, const std::vector<Tensor
     reached.push_back(outputs[i]);
     slopes.push_back(gradients[i]);
   }
+  const SpentGraph graph;
   if (!reached.empty()) torch::autograd::backward(reached, slopes);
 }
 
 std::vector<Tensor> gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                               const std::vector<Tensor>& output_gradients) {
+  const SpentGraph graph;
   return torch::autograd::grad(outputs, inputs, output_gradients, /*retain_graph=*/std::nullopt,
                                /*create_graph=*/false, /*allow_unused=*/true);
 }
 
 void set_threads(int threads) { at::set_num_threads(threads); }
-
-void keep_freed_memory() {
-  ::mallopt(M_MMAP_MAX, 0);
-  ::mallopt(M_TRIM_THRESHOLD, -1);
-  ::mallopt(M_TOP_PAD, 64 << 20);
-}
 
 std::string library_message(const std::exception& error) {
   const auto* library = dynamic_cast<const c10::Error*>(&error);

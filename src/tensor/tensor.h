@@ -41,12 +41,16 @@ void back_propagate(const std::vector<Tensor>& outputs, const std::vector<Tensor
 std::vector<Tensor> gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                               const std::vector<Tensor>& output_gradients = {});
 
+/// Whether this thread walks a graph back for the only time, as the functions above do: what the
+/// graph keeps may then be overwritten by what is computed from it, if nothing else reads it.
+bool graph_is_spent();
+
+/// slope (a scalar) times a gradient that was taken in the forward pass and that only the graph
+/// holds: in place where that is allowed. Undefined stays undefined.
+Tensor passed_on(const Tensor& gradient, const Tensor& slope);
+
 /// Sets the threads of all tensor work; call once, before the first.
 void set_threads(int threads);
-
-/// Keeps freed blocks inside the process: a fresh large block costs a page fault per 4 KiB, several
-/// times the price of filling it. Call once at start.
-void keep_freed_memory();
 
 /// What an exception says, without the library's stack trace; one line.
 std::string library_message(const std::exception& error);

@@ -85,6 +85,7 @@ void add_rows(const Measured& measured, std::vector<BenchRow>& rows) {
   rows.push_back({name, "roof_flops_per_s", median(measured.roofs) * 1e9, "FLOP/s"});
   rows.push_back({name, "faults_per_step", median(measured.all(&BenchRound::faults)), "1"});
   rows.push_back({name, "other_cores", median(measured.all(&BenchRound::other_cores)), "1"});
+  rows.push_back({name, "step_bytes", median(measured.all(&BenchRound::step_bytes)), "B"});
   if (measured.peak) rows.push_back({name, "peak_bytes", static_cast<double>(*measured.peak), "B"});
   if (measured.peers.empty()) return;
   rows.push_back({name, "peer_step_time_s", median(measured.peers), "s"});

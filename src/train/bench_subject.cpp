@@ -12,6 +12,7 @@
 #include "base/statistics.h"
 #include "cost/flops.h"
 #include "nn/engine.h"
+#include "tensor/arena.h"
 #include "tensor/tensor.h"
 #include "train/settle.h"
 #include "train/step.h"
@@ -101,6 +102,9 @@ double BenchSubject::step() {
 }
 
 BenchRound BenchSubject::round(int steps) {
+  optimizer_.clear_gradients();
+  forget_tensor_peak();
+  const auto kept = tensor_memory().live;
   const auto before = usage_now();
   std::vector<double> times;
   double flops = 0, seconds = 0;
@@ -116,7 +120,8 @@ BenchRound BenchSubject::round(int steps) {
           .minimum_s = *std::min_element(times.begin(), times.end()),
           .flops_per_s = flops / seconds,
           .faults = (after.faults - before.faults) / steps,
-          .other_cores = std::max(0.0, others / seconds)};
+          .other_cores = std::max(0.0, others / seconds),
+          .step_bytes = static_cast<double>(tensor_memory().peak - kept)};
 }
 
 }  // namespace rondo

@@ -14,6 +14,7 @@ struct BenchRound {
   double flops_per_s = 0;              ///< matrices, causal attention and head over all its steps
   double faults = 0;                   ///< minor page faults of the process per step
   double other_cores = 0;              ///< cores that other processes kept busy meanwhile
+  double step_bytes = 0;  ///< the most that tensors took at once besides weights and moments
 };
 
 /// Random bytes, random weights, and the recipe of a case.

@@ -136,6 +136,38 @@ TEST_P(Fused, ProductsWithTheirNeighboursEqualComposed) {
   }
 }
 
+// More rows than are worked on at once on the way back.
+TEST_P(Fused, ManyRowsEqualComposed) {
+  constexpr std::int64_t kRows = 4100;
+  expect_equal_forms(
+      [](const auto& in, Form form) { return norm_project(in[0], in[1], 1e-5, in[2], form); },
+      {values({kRows, 24}), values({24}, 1.0), values({7, 24}, 2.0)}, "norm, product");
+  expect_equal_forms([](const auto& in, Form form) { return swiglu_project(in[0], in[1], form); },
+                     {values({kRows, 2 * 24}) * 2.0, values({7, 24}, 2.0)}, "swiglu, product");
+}
+
+// The gradient may take the place of what is read no more, and of nothing else.
+TEST_P(Fused, WhatIsStillReadIsNotOverwritten) {
+  const auto base = values({9, 2 * 24}).to(at::kFloat).requires_grad_(true);
+  const auto weight = values({7, 24}, 2.0).to(at::kFloat);
+  const auto slope_of = [&](bool kept) {
+    auto gate_up = 2 * base;
+    const auto before = gate_up.detach().clone();
+    const auto out = swiglu_project(gate_up, weight, Form::kFused).square().sum();
+    if (!kept) gate_up.reset();
+    const auto slope = gradients({out}, {base})[0];
+    if (kept) EXPECT_TRUE(at::equal(gate_up.detach(), before));
+    return slope;
+  };
+  EXPECT_TRUE(at::equal(slope_of(true), slope_of(false)));
+  // A view of it counts as a reader too.
+  const auto gate_up = 2 * base;
+  const auto view = gate_up.detach().view({-1});
+  const auto before = view.clone();
+  gradients({swiglu_project(gate_up.view({9, 48}), weight, Form::kFused).sum()}, {base});
+  EXPECT_TRUE(at::equal(view, before));
+}
+
 TEST_P(Fused, HeadLossEqualsComposed) {
   for (const std::int64_t rows : {1, 40, 3000}) {
     auto targets = at::arange(rows, at::kLong).remainder(17);
