@@ -56,6 +56,10 @@ double block_scratch(const Config& config, double tokens) {
          std::min(tokens, kBackwardRows) * 2 * inner;
 }
 
+double slack_of(const ActivationBytes& bytes) {
+  return std::floor(kSlack * (bytes.once + bytes.loops + std::max(bytes.head, bytes.scratch)));
+}
+
 /// nn/block's packed weights and what is passed back to the blocks' own.
 double packed_bytes(const ModelConfig& model, std::int64_t vocab) {
   return 2 * kBytes * static_cast<double>(count_parameters(model, vocab).non_embedding());
@@ -158,7 +162,7 @@ ActivationBytes rlt_activation_bytes(const Config& config, std::int64_t vocab,
   bytes.scratch =
       kBytes * block_scratch(config, recurrent) + (memory ? 6 : 0) * tokens * kBytes * width;
   bytes.packed = packed_bytes(model, vocab);
-  bytes.slack = kSlack * (bytes.once + bytes.loops + std::max(bytes.head, bytes.scratch));
+  bytes.slack = slack_of(bytes);
   return bytes;
 }
 
@@ -191,7 +195,7 @@ ActivationBytes activation_bytes(const Config& config, std::int64_t vocab,
                          2 * tokens * width + 2 * width * static_cast<double>(vocab));
   bytes.scratch = kBytes * block_scratch(config, tokens);
   bytes.packed = packed_bytes(model, vocab);
-  bytes.slack = kSlack * (bytes.once + bytes.loops + std::max(bytes.head, bytes.scratch));
+  bytes.slack = slack_of(bytes);
   return bytes;
 }
 

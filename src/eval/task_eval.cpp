@@ -72,8 +72,9 @@ void add_batch(const Tensor& logits_BTV, const Batch& batch,
 
 }  // namespace
 
-Tensor weighted_loss(const Tensor& logits_BSV, const Batch& batch, std::int64_t first) {
-  const auto count = logits_BSV.size(1);
+Tensor weighted_loss(const Tensor& read_BSD, const Head& head, const Batch& batch,
+                     std::int64_t first) {
+  const auto count = read_BSD.size(1);
   std::vector<std::int64_t> places, targets;
   std::vector<float> weights;
   for (std::int64_t row = 0; row < batch.rows; ++row)
@@ -84,8 +85,10 @@ Tensor weighted_loss(const Tensor& logits_BSV, const Batch& batch, std::int64_t 
       targets.push_back(batch.targets[at]);
       weights.push_back(batch.weights[at]);
     }
-  if (places.empty()) return logits_BSV.sum() * 0;
-  const auto chosen_NV = logits_BSV.flatten(0, 1).index_select(0, index_tensor(places));
+  const auto read_ND = read_BSD.flatten(0, 1);
+  // Nothing to learn, but still a scalar that depends on everything.
+  if (places.empty()) return head(read_ND.narrow(0, 0, 1)).sum() * 0;
+  const auto chosen_NV = head(read_ND.index_select(0, index_tensor(places)));
   const auto weights_N =
       at::tensor(at::ArrayRef<float>(weights.data(), weights.size())).to(chosen_NV.dtype());
   return (cross_entropy(chosen_NV, index_tensor(targets)) * weights_N).sum();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -13,9 +14,14 @@
 
 namespace rondo {
 
+/// Logits [N, V] of N positions of what is read out, [N, D].
+using Head = std::function<Tensor(const Tensor& read_ND)>;
+
 /// Σ weight · cross-entropy over the targets of a batch (Batch::weights), in nats; a scalar.
-/// `logits_BSV` are those of S positions from `first` on.
-Tensor weighted_loss(const Tensor& logits_BSV, const Batch& batch, std::int64_t first = 0);
+/// `read_BSD` is what the head reads at S positions from `first` on; it sees those with a target
+/// only, often one of a sequence.
+Tensor weighted_loss(const Tensor& read_BSD, const Head& head, const Batch& batch,
+                     std::int64_t first = 0);
 
 /// Scores after `loops` loops.
 struct TaskResult {

@@ -207,10 +207,12 @@ Tensor LoopedPass::summed_loss(const Tensor& state_BTD, const Tensor& targets_N)
                          std::max<std::int64_t>(1, kTokensAtOnce / length));
 }
 
-Tensor LoopedPass::logits(const Tensor& state_BTD) const {
+Tensor LoopedPass::head(const Tensor& read) const {
   const auto& weight = model_.head ? model_.head->weight.value : model_.embed.weight.value;
-  return shape_logits(project(read_out(state_BTD), weight), model_.config.logit_scale,
+  return shape_logits(project(read, weight), model_.config.logit_scale,
                       model_.config.logit_softcap);
 }
+
+Tensor LoopedPass::logits(const Tensor& state_BTD) const { return head(read_out(state_BTD)); }
 
 }  // namespace rondo

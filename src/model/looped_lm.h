@@ -81,7 +81,9 @@ class LoopedPass {
   /// Coda and final norm of a state: what the head reads, [B, T, D].
   [[nodiscard]] Tensor read_out(const Tensor& state_BTD) const;
 
-  /// Logits of a state with scale and soft cap, [B, T, V].
+  /// Logits of what read_out() gives, with scale and soft cap, [..., D] → [..., V].
+  [[nodiscard]] Tensor head(const Tensor& read) const;
+  /// Logits of a state, [B, T, V].
   [[nodiscard]] Tensor logits(const Tensor& state_BTD) const;
   /// Σ of the cross-entropies of the logits read out from a state, in nats; logits are never whole.
   [[nodiscard]] Tensor summed_loss(const Tensor& state_BTD, const Tensor& targets_N) const;

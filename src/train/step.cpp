@@ -32,13 +32,21 @@ double accumulate_rlt(const Config& config, const Batch& batch, double whole, st
     squares += std::pow(state_BSD.detach().norm().item<double>(), 2);
     values += static_cast<double>(state_BSD.numel());
     if (!batch.weights.empty())
-      return weighted_loss(logits_of(model, state_BSD), batch, first) / whole;
+      return weighted_loss(
+                 state_BSD, [&](const Tensor& rows_ND) { return logits_of(model, rows_ND); }, batch,
+                 first) /
+             whole;
     const auto targets_BS = targets_BT.narrow(1, first, state_BSD.size(1));
     return summed_loss_of(model, state_BSD, targets_BS.flatten()) / whole;
   };
   const double mean = back_propagate(pass, truncation_of(config.train), loss);
   if (state_norms != nullptr) state_norms->push_back(std::sqrt(squares / values));
   return mean * whole;
+}
+
+Tensor weighted_loss(const LoopedPass& pass, const Tensor& state_BTD, const Batch& batch) {
+  const auto head = [&](const Tensor& read_ND) { return pass.head(read_ND); };
+  return rondo::weighted_loss(pass.read_out(state_BTD), head, batch);
 }
 
 /// Forward and backward pass of some rows, whose loss is divided by `whole`; adds to the gradients,
@@ -56,7 +64,7 @@ double accumulate(const Config& config, const Batch& batch, double whole, const 
     };
   const auto state = pass.run(plan, observe);
   const auto nats = batch.weights.empty() ? pass.summed_loss(state, make_targets(batch))
-                                          : weighted_loss(pass.logits(state), batch);
+                                          : weighted_loss(pass, state, batch);
   back_propagate(nats / whole);
   return nats.item<double>();
 }

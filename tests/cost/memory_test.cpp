@@ -78,19 +78,36 @@ TEST(Memory, SampledLoopsCountTheLargestDraw) {
 }
 
 TEST(Memory, IsLinearInTheMicroBatch) {
-  EXPECT_DOUBLE_EQ(activations(recipe(), 8).total(), 8 * activations(recipe(), 1).total());
+  // Beyond 2048 tokens, which the engine works on at once; up to rounding to whole bytes.
+  const auto total = [](std::int64_t rows) { return activations(recipe(), rows).total(); };
+  EXPECT_NEAR(total(32) - total(16), 2 * (total(24) - total(16)), 2);
+}
+
+TEST(Memory, CodaAndLossTakeSomeSequencesAtATime) {
+  const auto once = [](std::int64_t rows, Overrides more) {
+    return activation_bytes(with(std::move(more)), 256, {.micro_batch = rows}).once;
+  };
+  const auto coda = [&](std::int64_t rows, Overrides more) {
+    Overrides none = more;
+    none.push_back("model.coda_layers=0");
+    return once(rows, std::move(more)) - once(rows, std::move(none));
+  };
+  EXPECT_EQ(coda(16, {}), coda(2, {}));
+  EXPECT_EQ(coda(2, {}), 2 * coda(1, {}));
+  EXPECT_EQ(coda(16, {"engine.fused=false"}), 16 * coda(1, {"engine.fused=false"}));
 }
 
 TEST(Memory, PartsOfTheHeadBoundItsLogits) {
   const auto fused = with({"model.vocab=50000"});
+  // The last state, its gradient, and that of the head's weights in two places.
+  const double hidden = 2 * (16 * 256 + 50000) * 256 * 4.0;
   EXPECT_DOUBLE_EQ(activation_bytes(fused, 50000, {.micro_batch = 16}).head,
-                   20 * 50000 * 4.0 + 16 * 256 * 256 * 4.0);
+                   16 * 50000 * 4.0 + hidden);
   const auto config = with({"model.vocab=50000", "engine.fused=false"});
   const MemoryOptions whole{.micro_batch = 16},
       chunked{.micro_batch = 16, .head_chunk_tokens = 512};
   const auto a = activation_bytes(config, 50000, whole),
              b = activation_bytes(config, 50000, chunked);
-  const double hidden = 16 * 256 * 256 * 4.0;
   EXPECT_DOUBLE_EQ(a.head, 16 * 256 * 3 * 50000 * 4.0 + hidden);
   EXPECT_DOUBLE_EQ(b.head, 512 * 3 * 50000 * 4.0 + hidden);
   EXPECT_LT(b.total(), a.total());

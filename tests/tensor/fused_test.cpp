@@ -138,7 +138,7 @@ TEST_P(Fused, ProductsWithTheirNeighboursEqualComposed) {
 
 // More rows than are worked on at once on the way back.
 TEST_P(Fused, ManyRowsEqualComposed) {
-  constexpr std::int64_t kRows = 4100;
+  constexpr std::int64_t kRows = 2053;
   expect_equal_forms(
       [](const auto& in, Form form) { return norm_project(in[0], in[1], 1e-5, in[2], form); },
       {values({kRows, 24}), values({24}, 1.0), values({7, 24}, 2.0)}, "norm, product");
@@ -156,7 +156,9 @@ TEST_P(Fused, WhatIsStillReadIsNotOverwritten) {
     const auto out = swiglu_project(gate_up, weight, Form::kFused).square().sum();
     if (!kept) gate_up.reset();
     const auto slope = gradients({out}, {base})[0];
-    if (kept) EXPECT_TRUE(at::equal(gate_up.detach(), before));
+    if (kept) {
+      EXPECT_TRUE(at::equal(gate_up.detach(), before));
+    }
     return slope;
   };
   EXPECT_TRUE(at::equal(slope_of(true), slope_of(false)));
