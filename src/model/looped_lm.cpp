@@ -22,14 +22,31 @@ std::vector<PackedBlock> pack_all(const std::vector<Block>& blocks) {
   return packed;
 }
 
-Tensor run_blocks(const std::vector<PackedBlock>& blocks, Tensor x_BTD,
-                  const BlockContext& context) {
-  for (const auto& block : blocks) x_BTD = forward(block, x_BTD, context);
+/// Runs the blocks of a part from `first` on. `gates` has one for each block, or none.
+Tensor run_blocks(std::string_view part, const std::vector<PackedBlock>& blocks,
+                  std::span<const BranchGates> gates, std::int64_t first, std::int64_t loop,
+                  Tensor x_BTD, const BlockContext& context, const BlockObserver& observe) {
+  for (auto i = static_cast<std::size_t>(first); i < blocks.size(); ++i) {
+    auto after = forward(blocks[i], x_BTD, context, gates.empty() ? BranchGates{} : gates[i]);
+    if (observe) observe({part, static_cast<std::int64_t>(i), loop, x_BTD, after});
+    x_BTD = std::move(after);
+  }
   return x_BTD;
 }
 
 /// Tokens whose loss is taken together: fewer slow the products down.
 constexpr std::int64_t kTokensAtOnce = 512;
+
+/// What a loop that begins at `at` ends with, when its core layer `first` is given x_BTD.
+Tensor rest_of_loop(const LoopPoint& at, std::int64_t first, Tensor x_BTD,
+                    const std::vector<PackedBlock>& core, const LoopGates& gates,
+                    const Tensor& norm, const BlockContext& context, const BlockObserver& observe) {
+  auto y_BTD =
+      run_blocks("core", core, gates.branches, first, at.loop, std::move(x_BTD), context, observe);
+  // h + g (y − h), in a form that leaves y alone, bit for bit, where g = 1.
+  if (gates.loop.defined()) y_BTD = lean(y_BTD, at.state, {y_BTD}, {gates.loop}, context.form);
+  return norm.defined() ? rms_norm(y_BTD, norm, context.config.norm_eps, context.form) : y_BTD;
+}
 
 /// allowed[b, i, j]: position i may attend to j, as both lie in one document.
 Tensor same_document(const Tensor& documents_BT) {
@@ -110,7 +127,12 @@ LoopedLm initial_looped_lm(const ModelConfig& config, std::uint64_t seed) {
   return model;
 }
 
-LoopedPass::LoopedPass(const LoopedLm& model, const LoopedInput& input)
+LoopedPass::LoopedPass(const LoopedLm& model, const LoopedInput& input,
+                       BlockObserver observe_blocks)
+    : LoopedPass(model, input, Tensor(), std::move(observe_blocks)) {}
+
+LoopedPass::LoopedPass(const LoopedLm& model, const LoopedInput& input, const Tensor& e_BTD,
+                       BlockObserver observe_blocks)
     : model_(model),
       context_{.config = model.config,
                .rotary = make_rotary(model.config, input.tokens_BT.size(1),
@@ -118,12 +140,13 @@ LoopedPass::LoopedPass(const LoopedLm& model, const LoopedInput& input)
                .allowed_BTT = same_document(input.documents_BT),
                .form = model.form},
       core_(pack_all(model.core)),
-      coda_(pack_all(model.coda)) {
-  const auto embedded_BTD = at::embedding(model.embed.weight.value, input.tokens_BT);
-  const auto e_BTD = run_blocks(pack_all(model.prelude), embedded_BTD, context_);
-  inject_ = prepare(model.inject, e_BTD);
+      coda_(pack_all(model.coda)),
+      observe_blocks_(std::move(observe_blocks)) {
+  e_BTD_ = e_BTD.defined() ? e_BTD
+                           : prelude(at::embedding(model.embed.weight.value, input.tokens_BT), 0);
+  inject_ = prepare(model.inject, e_BTD_);
   history_ = prepare(model.history, model.config.d_model);
-  initial_ = first_state(model.config, input, e_BTD);
+  initial_ = first_state(model.config, input, e_BTD_);
 }
 
 Tensor LoopedPass::run(const LoopPlan& plan, const LoopObserver& observe) const {
@@ -133,7 +156,8 @@ Tensor LoopedPass::run(const LoopPlan& plan, const LoopObserver& observe) const 
 Tensor LoopedPass::run_from(LoopPoint point, const LoopPlan& plan,
                             const LoopObserver& observe) const {
   const auto last = point.loop + plan.loops;
-  const auto time = prepare(model_.timestep, model_.config, time_grid(model_.config, last));
+  const auto time = prepare(model_.timestep, model_.config,
+                            time_grid(model_.config, plan.of > 0 ? plan.of : last));
   std::vector<Tensor> shared;
   inject_.append_to(shared);
   history_.append_to(shared);
@@ -144,21 +168,31 @@ Tensor LoopedPass::run_from(LoopPoint point, const LoopPlan& plan,
   // The step owns all it needs: with recomputation it runs again in the backward pass, when this
   // object may be gone.
   const LoopStep step = [inject = inject_, history = history_, time, core = core_,
-                         context = context_, normed = model_.loop_norm.has_value()](
-                            const LoopPoint& at, const std::vector<Tensor>& tensors) {
+                         context = context_, normed = model_.loop_norm.has_value(),
+                         observe = observe_blocks_](const LoopPoint& at,
+                                                    const std::vector<Tensor>& tensors) {
     std::size_t next = 0;
-    const auto& h_BTD = at.state;
-    auto y_BTD = apply(inject.rebuilt(tensors, next), h_BTD);
-    y_BTD = apply(history.rebuilt(tensors, next), y_BTD, h_BTD, at.past, context.form);
+    auto z_BTD = apply(inject.rebuilt(tensors, next), at.state);
+    z_BTD = apply(history.rebuilt(tensors, next), z_BTD, at.state, at.past, context.form);
     const auto gates = time.rebuilt(tensors, next).at(at.loop);
-    for (std::size_t i = 0; i < core.size(); ++i)
-      y_BTD = forward(core[i].rebuilt(tensors, next), y_BTD, context,
-                      gates.branches.empty() ? BranchGates{} : gates.branches[i]);
-    // h + g (y − h), in a form that leaves y alone, bit for bit, where g = 1.
-    if (gates.loop.defined()) y_BTD = lean(y_BTD, h_BTD, {y_BTD}, {gates.loop}, context.form);
-    return normed ? rms_norm(y_BTD, tensors[next], context.config.norm_eps, context.form) : y_BTD;
+    std::vector<PackedBlock> blocks;
+    for (const auto& block : core) blocks.push_back(block.rebuilt(tensors, next));
+    return rest_of_loop(at, 0, std::move(z_BTD), blocks, gates, normed ? tensors[next] : Tensor(),
+                        context, observe);
   };
   return unroll(step, std::move(point), shared, plan, history_.lags.size(), observe);
+}
+
+Tensor LoopedPass::finish_loop(const LoopPoint& point, std::int64_t first, Tensor x_BTD,
+                               std::int64_t of) const {
+  const auto time = prepare(model_.timestep, model_.config, time_grid(model_.config, of));
+  return rest_of_loop(point, first, std::move(x_BTD), core_, time.at(point.loop),
+                      model_.loop_norm ? model_.loop_norm->weight.value : Tensor(), context_,
+                      observe_blocks_);
+}
+
+void LoopedPass::advance(LoopPoint& point, Tensor state_BTD) const {
+  rondo::advance(point, std::move(state_BTD), history_.lags.size());
 }
 
 void LoopedPass::run_each(std::span<const std::int64_t> loops, const LoopObserver& observe) const {
@@ -172,9 +206,27 @@ void LoopedPass::run_each(std::span<const std::int64_t> loops, const LoopObserve
   for (const auto count : loops) observe(count, run({.loops = count}));
 }
 
+Tensor LoopedPass::prelude(Tensor x_BTD, std::int64_t first) const {
+  return run_blocks("prelude", pack_all(model_.prelude), {}, first, 0, std::move(x_BTD), context_,
+                    observe_blocks_);
+}
+
+Tensor LoopedPass::coda(Tensor x_BTD, std::int64_t first) const {
+  return run_blocks("coda", coda_, {}, first, 0, std::move(x_BTD), context_, observe_blocks_);
+}
+
+Tensor LoopedPass::final_norm(const Tensor& x_BTD) const {
+  return rms_norm(x_BTD, model_.final_norm.weight.value, model_.config.norm_eps, context_.form);
+}
+
+Tensor LoopedPass::head(const Tensor& normed_BTD) const {
+  const auto& weight = model_.head ? model_.head->weight.value : model_.embed.weight.value;
+  return shape_logits(project(normed_BTD, weight), model_.config.logit_scale,
+                      model_.config.logit_softcap);
+}
+
 Tensor LoopedPass::read_out(const Tensor& state_BTD) const {
-  return rms_norm(run_blocks(coda_, state_BTD, context_), model_.final_norm.weight.value,
-                  model_.config.norm_eps, context_.form);
+  return final_norm(run_blocks("coda", coda_, {}, 0, 0, state_BTD, context_, {}));
 }
 
 Tensor LoopedPass::summed_loss(const Tensor& state_BTD, const Tensor& targets_N) const {
@@ -205,12 +257,6 @@ Tensor LoopedPass::summed_loss(const Tensor& state_BTD, const Tensor& targets_N)
   };
   return summed_by_parts(part, state_BTD, shared,
                          std::max<std::int64_t>(1, kTokensAtOnce / length));
-}
-
-Tensor LoopedPass::head(const Tensor& read) const {
-  const auto& weight = model_.head ? model_.head->weight.value : model_.embed.weight.value;
-  return shape_logits(project(read, weight), model_.config.logit_scale,
-                      model_.config.logit_softcap);
 }
 
 Tensor LoopedPass::logits(const Tensor& state_BTD) const { return head(read_out(state_BTD)); }

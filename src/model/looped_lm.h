@@ -61,33 +61,64 @@ struct LoopedInput {
   std::vector<std::uint64_t> sample_keys;
 };
 
+/// One run of a block in a pass.
+struct BlockRun {
+  std::string_view part;   ///< "prelude", "core" or "coda"
+  std::int64_t layer = 0;  ///< within its part
+  std::int64_t loop = 0;   ///< l of a core block, from 0
+  const Tensor& before;    ///< [B, T, D]
+  const Tensor& after;
+};
+
+/// Called after every block of the prelude, of the core, and of the coda in coda().
+using BlockObserver = std::function<void(const BlockRun& run)>;
+
 /// A forward pass in two halves, so that evaluation can read out after any loop and training after
 /// the last. Holds the packed weights and the rotary table of the pass; the model must outlive it.
 class LoopedPass {
  public:
-  LoopedPass(const LoopedLm& model, const LoopedInput& input);
+  LoopedPass(const LoopedLm& model, const LoopedInput& input, BlockObserver observe_blocks = {});
+  /// With `e_BTD` in place of what the prelude would give.
+  LoopedPass(const LoopedLm& model, const LoopedInput& input, const Tensor& e_BTD,
+             BlockObserver observe_blocks = {});
 
   /// Runs the loops; returns the state after the last, [B, T, D].
   Tensor run(const LoopPlan& plan, const LoopObserver& observe = {}) const;
 
   /// Goes on from a point instead of h_0. On the rescaled grid the pass counts as one of
-  /// `point.loop + plan.loops` loops.
+  /// `point.loop + plan.loops` loops, or of `plan.of`.
   Tensor run_from(LoopPoint point, const LoopPlan& plan, const LoopObserver& observe = {}) const;
+
+  /// The state after the loop that begins at `point` in a pass of `of` loops, when its core layer
+  /// `first` is given x_BTD; the layers before it do not run.
+  [[nodiscard]] Tensor finish_loop(const LoopPoint& point, std::int64_t first, Tensor x_BTD,
+                                   std::int64_t of) const;
+  /// Moves `point` on to the state after its loop, as the loops do.
+  void advance(LoopPoint& point, Tensor state_BTD) const;
 
   /// Shows the state after each number of loops in `loops` (ascending) of a pass of that many. One
   /// pass shows them all, unless a loop's time depends on how many will follow.
   void run_each(std::span<const std::int64_t> loops, const LoopObserver& observe) const;
 
-  /// Coda and final norm of a state: what the head reads, [B, T, D].
+  /// What the layers of the prelude from `first` on make of x_BTD.
+  [[nodiscard]] Tensor prelude(Tensor x_BTD, std::int64_t first) const;
+  /// What the layers of the coda from `first` on make of x_BTD.
+  [[nodiscard]] Tensor coda(Tensor x_BTD, std::int64_t first = 0) const;
+  /// What the head reads of x_BTD.
+  [[nodiscard]] Tensor final_norm(const Tensor& x_BTD) const;
+  /// Logits, with scale and soft cap, of what the head reads.
+  [[nodiscard]] Tensor head(const Tensor& normed_BTD) const;
+
+  /// Coda and final norm of a state: what the head reads, [B, T, D]. Not observed.
   [[nodiscard]] Tensor read_out(const Tensor& state_BTD) const;
 
-  /// Logits of what read_out() gives, with scale and soft cap, [..., D] → [..., V].
-  [[nodiscard]] Tensor head(const Tensor& read) const;
   /// Logits of a state, [B, T, V].
   [[nodiscard]] Tensor logits(const Tensor& state_BTD) const;
   /// Σ of the cross-entropies of the logits read out from a state, in nats; logits are never whole.
   [[nodiscard]] Tensor summed_loss(const Tensor& state_BTD, const Tensor& targets_N) const;
 
+  /// e, what the prelude gave, [B, T, D].
+  [[nodiscard]] const Tensor& e_BTD() const { return e_BTD_; }
   /// h_0, the state before the first loop.
   [[nodiscard]] const Tensor& initial_state() const { return initial_; }
 
@@ -97,7 +128,8 @@ class LoopedPass {
   std::vector<PackedBlock> core_, coda_;
   InjectContext inject_;
   HistoryContext history_;
-  Tensor initial_;
+  Tensor e_BTD_, initial_;
+  BlockObserver observe_blocks_;
 };
 
 }  // namespace rondo

@@ -4,17 +4,6 @@
 namespace rondo {
 namespace {
 
-/// Moves `point` on to the state after its loop.
-void advance(LoopPoint& point, Tensor state, std::size_t window) {
-  // h_0 is no state that a loop has made: it never becomes a past one.
-  if (point.loop > 0 && window > 0) {
-    point.past.insert(point.past.begin(), std::move(point.state));
-    if (point.past.size() > window) point.past.resize(window);
-  }
-  point.state = std::move(state);
-  ++point.loop;
-}
-
 /// One loop that keeps what it begins with instead of what it computes on the way. Past states are
 /// among its inputs, so that gradients reach them as they do without recomputation.
 Tensor recomputed_step(const LoopStep& step, const LoopPoint& point,
@@ -33,6 +22,16 @@ Tensor recomputed_step(const LoopStep& step, const LoopPoint& point,
 }
 
 }  // namespace
+
+void advance(LoopPoint& point, Tensor state, std::size_t window) {
+  // h_0 is no state that a loop has made: it never becomes a past one.
+  if (point.loop > 0 && window > 0) {
+    point.past.insert(point.past.begin(), std::move(point.state));
+    if (point.past.size() > window) point.past.resize(window);
+  }
+  point.state = std::move(state);
+  ++point.loop;
+}
 
 Tensor unroll(const LoopStep& step, LoopPoint point, const std::vector<Tensor>& shared,
               const LoopPlan& plan, std::size_t window, const LoopObserver& observe) {

@@ -15,6 +15,8 @@ struct LoopPlan {
   std::int64_t backward = 0;
   /// Keep only the state before each loop and run the loop again in the backward pass.
   bool recompute = false;
+  /// Loops of the whole pass, which a rescaled timestep grid goes by; 0 = these are its last.
+  std::int64_t of = 0;
 
   /// Loops that run without gradient, before the others.
   [[nodiscard]] std::int64_t prefix() const {
@@ -28,6 +30,10 @@ struct LoopPoint {
   std::int64_t loop = 0;     ///< l, loops run so far
   std::vector<Tensor> past;  ///< h_{l−1}, h_{l−2}, …, latest first, none earlier than h_1
 };
+
+/// Moves `point` on to the state after its loop; a loop sees the last `window` states before its
+/// own.
+void advance(LoopPoint& point, Tensor state, std::size_t window);
 
 /// One loop: the state after it, given where it begins and the tensors that all loops share.
 using LoopStep = std::function<Tensor(const LoopPoint& point, const std::vector<Tensor>& shared)>;
