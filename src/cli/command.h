@@ -50,6 +50,7 @@ void print_text(const std::string& text);
 void declare_info(CLI::App& app, int& status);
 void declare_train(CLI::App& app, int& status);
 void declare_eval(CLI::App& app, int& status);
+void declare_diagnose(CLI::App& app, int& status);
 void declare_forward(CLI::App& app, int& status);
 void declare_baselines(CLI::App& app, int& status);
 void declare_bench(CLI::App& app, int& status);

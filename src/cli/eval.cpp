@@ -7,16 +7,11 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/machine.h"
-#include "base/shipped.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/eval_task.h"
+#include "cli/text_choice.h"
 #include "cost/loops.h"
-#include "data/corpus.h"
-#include "data/dataset.h"
-#include "data/shards.h"
-#include "data/split.h"
-#include "data/text.h"
 #include "eval/loss.h"
 #include "eval/open_model.h"
 #include "eval/task_eval.h"
@@ -42,35 +37,6 @@ std::vector<std::int64_t> loops_of(const EvalArguments& arguments, const Config&
   std::sort(loops.begin(), loops.end());
   loops.erase(std::unique(loops.begin(), loops.end()), loops.end());
   return loops;
-}
-
-/// Sequences to evaluate, and what they are called in the rows.
-struct Chosen {
-  ValidationSet sequences;
-  std::shared_ptr<const Tokenizer> tokenizer;
-  std::string split;
-};
-
-/// All of what --data names.
-Chosen whole_of(const std::string& path, const DataConfig& config) {
-  const auto tokenizer = open_tokenizer(config.tokenizer);
-  const auto found = find_shipped(path);
-  const auto store = config.source == DataSource::kTokens
-                         ? open_shards(shard_files(found), *tokenizer)
-                         : load_text(text_files(found), *tokenizer, path);
-  return {ValidationSet(TokenView(store, whole_stream(*store)), tokenizer,
-                        {config.sequence_length, config.document_mask}, path),
-          tokenizer, "all"};
-}
-
-Chosen choose(const EvalArguments& arguments, const DataConfig& config) {
-  if (!arguments.data.empty()) return whole_of(arguments.data, config);
-  const auto data = open_dataset(config);
-  const auto split = arguments.split.value_or("validation");
-  if (split == "validation") return {data.validation, data.tokenizer, split};
-  return {ValidationSet(data.training.view(), data.tokenizer,
-                        {config.sequence_length, config.document_mask}, config.path),
-          data.tokenizer, split};
 }
 
 /// What can be refused before anything is read.
@@ -104,7 +70,8 @@ void check(const EvalArguments& arguments, const std::string& task, const DataCo
 bool score_text(const EvalArguments& arguments, const OpenedModel& opened,
                 std::span<const std::int64_t> loops, Json& rows, TextTable& table) {
   const auto& config = opened.stored.config;
-  const auto [all, tokenizer, split] = choose(arguments, config.data);
+  const auto [all, tokenizer, split] =
+      choose_text({.data = arguments.data, .split = arguments.split}, config.data);
   require(tokenizer->vocab() <= config.model.vocab,
           "{}: its vocabulary of {} is smaller than the tokenizer's {}", opened.file.string(),
           config.model.vocab, tokenizer->vocab());

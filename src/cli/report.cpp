@@ -1,4 +1,4 @@
-// `rondo report`: runs, or a fitted law, as one self-contained page.
+// `rondo report`: runs, a fitted law, or probes, as one self-contained page.
 #include "report/report.h"
 
 #include <CLI/CLI.hpp>
@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "report/diagnosis_page.h"
 #include "report/law_report.h"
 
 namespace rondo {
@@ -27,6 +28,24 @@ bool of_a_law(const fs::path& path) {
          (path.extension() == ".json" && !fs::is_directory(path, ignored));
 }
 
+/// Whether the file is what `rondo diagnose --json` printed.
+bool of_a_diagnosis(const fs::path& path) {
+  std::error_code ignored;
+  if (path.extension() != ".json" || !fs::is_regular_file(path, ignored)) return false;
+  return is_diagnosis(Json::parse(read_file(path), nullptr, /*allow_exceptions=*/false));
+}
+
+fs::path probes_page(const std::vector<fs::path>& paths, const ReportArguments& arguments) {
+  const auto& path = paths.front();
+  require(paths.size() == 1, "{}: a page of probes is made of one diagnosis; got {} paths",
+          path.string(), paths.size());
+  require(!arguments.options.watch && arguments.flops == 0,
+          "{}: --watch is for runs and --flops for a law; leave them out", path.string());
+  const fs::path out = arguments.out;
+  return write_diagnosis_page(read_diagnosis(path),
+                              out.empty() ? path.parent_path() / "report.html" : out);
+}
+
 fs::path law_page(const std::vector<fs::path>& paths, const ReportArguments& arguments) {
   const auto& fit = paths.front();
   require(fit.extension() == ".json",
@@ -44,6 +63,10 @@ fs::path law_page(const std::vector<fs::path>& paths, const ReportArguments& arg
 void run_report(ReportArguments arguments) {
   arguments.options.out = arguments.out;
   const std::vector<fs::path> paths(arguments.dirs.begin(), arguments.dirs.end());
+  if (of_a_diagnosis(paths.front())) {
+    const auto page = probes_page(paths, arguments);
+    return arguments.json ? print_json({{"path", page.string()}}) : print_text(page.string());
+  }
   const bool law = of_a_law(paths.front());
   require(law || arguments.flops == 0, "--flops is for the page of a law; {} is not a FIT.json",
           paths.front().string());
@@ -60,7 +83,8 @@ void declare_report(CLI::App& app, int&) {
       app.add_subcommand("report", "Write runs, or a fitted law, as one self-contained HTML page");
   command
       ->add_option("DIR|FIT.json", arguments->dirs,
-                   "runs, or folders of runs; or a fit, and a plan made from it")
+                   "runs, or folders of runs; or a fit, and a plan made from it; or what diagnose "
+                   "--json printed")
       ->required();
   command->add_option("--out", arguments->out,
                       "the page; default report.html beside the runs or the fit");

@@ -1,0 +1,43 @@
+// The rows of a diagnosis as charts want them: by probe and site.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "report/chart.h"
+
+namespace rondo {
+
+/// Values over loops under one name.
+struct LoopSeries {
+  std::string name;
+  std::vector<std::pair<double, double>> points;  ///< (loop, value), finite ones
+};
+
+/// The rows of a probe at one site that have a loop.
+LoopSeries loop_series(const Json& diagnosis, const std::string& probe, const std::string& site,
+                       const std::string& name);
+
+/// Its value at a loop; NaN when there is none.
+double value_at(const LoopSeries& series, double loop);
+
+/// "core.0" … of the diagnosis' model; none for an RLT.
+std::vector<std::string> core_blocks(const Json& diagnosis);
+
+/// K and r.
+double trained_loops_of(const Json& diagnosis);
+double loops_of(const Json& diagnosis);
+
+/// Charts of values over loops.
+std::vector<Chart> diagnosis_curves(const Json& diagnosis);
+/// Charts of the interaction and of the response.
+std::vector<Chart> diagnosis_matrices(const Json& diagnosis);
+
+/// A line and its words where the trained loops end, on the x axis of a chart whose x is `field`;
+/// nothing when the pass ends there or before.
+void add_horizon(Json& layers, double at, double last, const std::string& field,
+                 const std::string& words);
+
+}  // namespace rondo
