@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "base/rng.h"
+#include "model/looped_step.h"
 #include "nn/init.h"
 #include "nn/rotary.h"
 #include "tensor/by_parts.h"
@@ -37,61 +36,10 @@ Tensor run_blocks(std::string_view part, const std::vector<PackedBlock>& blocks,
 /// Tokens whose loss is taken together: fewer slow the products down.
 constexpr std::int64_t kTokensAtOnce = 512;
 
-/// What a loop that begins at `at` ends with, when its core layer `first` is given x_BTD.
-Tensor rest_of_loop(const LoopPoint& at, std::int64_t first, Tensor x_BTD,
-                    const std::vector<PackedBlock>& core, const LoopGates& gates,
-                    const Tensor& norm, const BlockContext& context, const BlockObserver& observe) {
-  auto y_BTD =
-      run_blocks("core", core, gates.branches, first, at.loop, std::move(x_BTD), context, observe);
-  // h + g (y − h), in a form that leaves y alone, bit for bit, where g = 1.
-  if (gates.loop.defined()) y_BTD = lean(y_BTD, at.state, {y_BTD}, {gates.loop}, context.form);
-  return norm.defined() ? rms_norm(y_BTD, norm, context.config.norm_eps, context.form) : y_BTD;
-}
-
 /// allowed[b, i, j]: position i may attend to j, as both lie in one document.
 Tensor same_document(const Tensor& documents_BT) {
   if (!documents_BT.defined()) return {};
   return documents_BT.unsqueeze(2) == documents_BT.unsqueeze(1);
-}
-
-/// Standard normals scaled by state_std, one stream a row, so that neither batching nor length
-/// changes the numbers of a row's first positions.
-Tensor random_state(const LoopedInput& input, const Tensor& like_BTD, double spread) {
-  const auto rows = like_BTD.size(0);
-  auto state = at::empty({rows, like_BTD.size(1), like_BTD.size(2)}, at::kFloat);
-  const auto row_size = static_cast<std::size_t>(like_BTD.size(1) * like_BTD.size(2));
-  at::parallel_for(0, rows, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t b = begin; b < end; ++b) {
-      const auto row = static_cast<std::size_t>(b);
-      const auto key = row < input.sample_keys.size() ? input.sample_keys[row] : row;
-      RandomStream(input.state_seed, "state", key)
-          .fill_normal({state.data_ptr<float>() + row * row_size, row_size});
-    }
-  });
-  return state.mul_(spread).to(like_BTD.dtype());
-}
-
-Tensor first_state(const ModelConfig& config, const LoopedInput& input, const Tensor& e_BTD) {
-  switch (config.state_init) {
-    case StateInit::kPrelude:
-      return e_BTD;
-    case StateInit::kZero:
-      return at::zeros_like(e_BTD.detach());
-    case StateInit::kNormal:
-      return random_state(input, e_BTD, config.state_std);
-  }
-  return e_BTD;
-}
-
-/// T_g of a pass whose last loop is number `loops` − 1.
-std::int64_t time_grid(const ModelConfig& config, std::int64_t loops) {
-  if (config.timestep == TimestepForm::kNone || config.timestep_grid == TimestepGrid::kRescaled)
-    return loops;
-  require(loops <= config.trained_loops,
-          "{} loops on the timestep grid \"prefix\", which ends with the {} of training "
-          "(loops.forward); run at most as many, or use the grid \"rescaled\"",
-          loops, config.trained_loops);
-  return config.trained_loops;
 }
 
 }  // namespace
@@ -158,27 +106,26 @@ Tensor LoopedPass::run_from(LoopPoint point, const LoopPlan& plan,
   const auto last = point.loop + plan.loops;
   const auto time = prepare(model_.timestep, model_.config,
                             time_grid(model_.config, plan.of > 0 ? plan.of : last));
+  const LoopParts parts{.inject = inject_,
+                        .history = history_,
+                        .time = time,
+                        .norm = model_.loop_norm ? model_.loop_norm->weight.value : Tensor()};
   std::vector<Tensor> shared;
-  inject_.append_to(shared);
-  history_.append_to(shared);
-  time.append_to(shared);
+  parts.append_to(shared);
   for (const auto& block : core_) block.append_to(shared);
-  if (model_.loop_norm) shared.push_back(model_.loop_norm->weight.value);
 
   // The step owns all it needs: with recomputation it runs again in the backward pass, when this
   // object may be gone.
-  const LoopStep step = [inject = inject_, history = history_, time, core = core_,
-                         context = context_, normed = model_.loop_norm.has_value(),
-                         observe = observe_blocks_](const LoopPoint& at,
-                                                    const std::vector<Tensor>& tensors) {
+  const LoopStep step = [parts, core = core_, context = context_, observe = observe_blocks_](
+                            const LoopPoint& at, const std::vector<Tensor>& tensors) {
     std::size_t next = 0;
-    auto z_BTD = apply(inject.rebuilt(tensors, next), at.state);
-    z_BTD = apply(history.rebuilt(tensors, next), z_BTD, at.state, at.past, context.form);
-    const auto gates = time.rebuilt(tensors, next).at(at.loop);
+    const auto rebuilt = parts.rebuilt(tensors, next);
     std::vector<PackedBlock> blocks;
     for (const auto& block : core) blocks.push_back(block.rebuilt(tensors, next));
-    return rest_of_loop(at, 0, std::move(z_BTD), blocks, gates, normed ? tensors[next] : Tensor(),
-                        context, observe);
+    return one_loop(rebuilt, at, context,
+                    [&](const Tensor& z_BTD, const std::vector<BranchGates>& gates) {
+                      return run_blocks("core", blocks, gates, 0, at.loop, z_BTD, context, observe);
+                    });
   };
   return unroll(step, std::move(point), shared, plan, history_.lags.size(), observe);
 }
@@ -186,9 +133,11 @@ Tensor LoopedPass::run_from(LoopPoint point, const LoopPlan& plan,
 Tensor LoopedPass::finish_loop(const LoopPoint& point, std::int64_t first, Tensor x_BTD,
                                std::int64_t of) const {
   const auto time = prepare(model_.timestep, model_.config, time_grid(model_.config, of));
-  return rest_of_loop(point, first, std::move(x_BTD), core_, time.at(point.loop),
-                      model_.loop_norm ? model_.loop_norm->weight.value : Tensor(), context_,
-                      observe_blocks_);
+  const auto gates = time.at(point.loop);
+  auto y_BTD = run_blocks("core", core_, gates.branches, first, point.loop, std::move(x_BTD),
+                          context_, observe_blocks_);
+  return end_loop(gates, model_.loop_norm ? model_.loop_norm->weight.value : Tensor(), point,
+                  std::move(y_BTD), context_);
 }
 
 void LoopedPass::advance(LoopPoint& point, Tensor state_BTD) const {
@@ -219,11 +168,7 @@ Tensor LoopedPass::final_norm(const Tensor& x_BTD) const {
   return rms_norm(x_BTD, model_.final_norm.weight.value, model_.config.norm_eps, context_.form);
 }
 
-Tensor LoopedPass::head(const Tensor& normed_BTD) const {
-  const auto& weight = model_.head ? model_.head->weight.value : model_.embed.weight.value;
-  return shape_logits(project(normed_BTD, weight), model_.config.logit_scale,
-                      model_.config.logit_softcap);
-}
+Tensor LoopedPass::head(const Tensor& normed) const { return head_logits(model_, normed); }
 
 Tensor LoopedPass::read_out(const Tensor& state_BTD) const {
   return final_norm(run_blocks("coda", coda_, {}, 0, 0, state_BTD, context_, {}));

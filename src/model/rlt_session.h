@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/rlt.h"
+#include "nn/kv_cache.h"
 
 namespace rondo {
 
@@ -23,7 +24,7 @@ class RltSession {
   CoreSetting setting_;
   CoreWeights weights_;
   std::vector<PackedBlock> encoder_;
-  std::vector<WindowKv> encoder_kv_;  ///< of all positions, one a layer
+  std::vector<KvCache> encoder_kv_;
   MemoryKv memory_;
   DecoderState state_;
 };

@@ -1,6 +1,8 @@
 // Building, packing and running a block.
 #include "nn/block.h"
 
+#include "nn/kv_cache.h"
+
 namespace rondo {
 namespace {
 
@@ -154,6 +156,19 @@ Tensor forward(const PackedBlock& block, const Tensor& x_BTD, const BlockContext
                const BranchGates& gates) {
   const auto attended_BTD =
       add_branch(x_BTD, attend(block, x_BTD, context, gates.scale[0]), gates.gate[0], context.form);
+  return feed_forward(block, attended_BTD, context, gates);
+}
+
+Tensor forward(const PackedBlock& block, const Tensor& x_BTD, const BlockContext& context,
+               KvCache& cache, const BranchGates& gates) {
+  const auto gains = scaled(block.attn_norm, gates.scale[0]);
+  const auto [q, k, v] = split_joint(block, joint_product(block, gains, x_BTD, context), context);
+  const auto before = cache.length();
+  cache.append(k, v);
+  const auto seen_BTD =
+      cached_attention(q, cache.keys(), cache.values(), before, /*window=*/0, context.form);
+  const auto attended_BTD =
+      add_branch(x_BTD, project(seen_BTD, block.o), gates.gate[0], context.form);
   return feed_forward(block, attended_BTD, context, gates);
 }
 

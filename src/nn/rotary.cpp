@@ -1,6 +1,7 @@
 // Rotary frequencies and their table.
 #include "nn/rotary.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -37,6 +38,11 @@ RotaryTable make_rotary(const ModelConfig& config, std::int64_t length, at::Scal
   const auto positions = at::arange(length, at::kDouble);
   const auto angles = at::outer(positions, at::tensor(frequencies, at::kDouble));
   return {.cos = angles.cos().to(type), .sin = angles.sin().to(type)};
+}
+
+void grow(RotaryTable& table, const ModelConfig& config, std::int64_t length, at::ScalarType type) {
+  if (table.cos.defined() && table.cos.size(0) >= length) return;
+  table = make_rotary(config, std::max<std::int64_t>(64, 2 * length), type);
 }
 
 }  // namespace rondo

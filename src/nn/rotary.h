@@ -12,4 +12,8 @@ std::vector<double> rotary_frequencies(const ModelConfig& config);
 /// Table for positions 0 … length − 1, computed in double precision, of the given type.
 RotaryTable make_rotary(const ModelConfig& config, std::int64_t length, at::ScalarType type);
 
+/// Makes `table` cover positions 0 … length − 1 if it does not: twice as many, so that reading
+/// token by token makes few tables.
+void grow(RotaryTable& table, const ModelConfig& config, std::int64_t length, at::ScalarType type);
+
 }  // namespace rondo

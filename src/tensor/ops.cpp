@@ -194,6 +194,15 @@ Tensor cached_attention(const Tensor& q_BTHK, const Tensor& k_BGSK, const Tensor
                         std::int64_t before, std::int64_t window, Form form) {
   const ProfileScope scope(Part::kAttention);
   const auto repeats = q_BTHK.size(2) / k_BGSK.size(1);
+  if (repeats > 1 && q_BTHK.size(1) == 1 && (window == 0 || window > before)) {
+    // One position that sees all keys: the queries of a key's head stand side by side as if they
+    // were positions, and no key is copied.
+    const auto q_BGRK = q_BTHK.reshape({q_BTHK.size(0), k_BGSK.size(1), repeats, q_BTHK.size(3)});
+    const auto read_BGRK = form == Form::kFused ? at::scaled_dot_product_attention(
+                                                      q_BGRK, k_BGSK, v_BGSK, {}, 0.0, false)
+                                                : masked_attention(q_BGRK, k_BGSK, v_BGSK, {});
+    return read_BGRK.reshape({q_BTHK.size(0), 1, -1});
+  }
   const auto for_queries = [&](const Tensor& x_BGSK) {
     return repeats == 1 ? x_BGSK : x_BGSK.repeat_interleave(repeats, 1);
   };
