@@ -52,6 +52,7 @@ void declare_train(CLI::App& app, int& status);
 void declare_eval(CLI::App& app, int& status);
 void declare_diagnose(CLI::App& app, int& status);
 void declare_forward(CLI::App& app, int& status);
+void declare_generate(CLI::App& app, int& status);
 void declare_baselines(CLI::App& app, int& status);
 void declare_bench(CLI::App& app, int& status);
 void declare_fit(CLI::App& app, int& status);

@@ -14,10 +14,11 @@
 namespace rondo {
 namespace {
 
-constexpr std::array<DeclareCommand, 15> kCommands = {
-    declare_quickstart, declare_info, declare_train,     declare_eval,   declare_diagnose,
-    declare_baselines,  declare_fit,  declare_plan,      declare_report, declare_status,
-    declare_forward,    declare_data, declare_reproduce, declare_bench,  declare_docs};
+constexpr std::array<DeclareCommand, 16> kCommands = {
+    declare_quickstart, declare_info,      declare_train,    declare_eval,
+    declare_diagnose,   declare_baselines, declare_fit,      declare_plan,
+    declare_report,     declare_status,    declare_generate, declare_forward,
+    declare_data,       declare_reproduce, declare_bench,    declare_docs};
 
 std::string typed;
 
