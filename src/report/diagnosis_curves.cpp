@@ -53,7 +53,6 @@ std::optional<Chart> curves(const Json& diagnosis, const Words& words,
     y["scale"]["padding"] = 8;
   }
   Json layers = Json::array();
-  add_horizon(layers, trained_loops_of(diagnosis), last, "loop", "trained loops end");
   if (level)
     layers.push_back(
         {{"data", {{"values", {{{"value", *level}}}}}},
@@ -73,6 +72,7 @@ std::optional<Chart> curves(const Json& diagnosis, const Words& words,
   spec["params"] = Json::array({focus_parameter()});
   spec["encoding"] = {{"x", loop_axis("loop")}, {"y", y}};
   spec["layer"] = layers;
+  add_horizon(spec, trained_loops_of(diagnosis), last, "loop");
   return Chart{.name = words.name,
                .title = words.title,
                .how_to_read = words.how_to_read,
@@ -108,7 +108,7 @@ std::optional<Chart> gains(const Json& diagnosis) {
   const Json y = {{"field", "log2_gain"},
                   {"type", "quantitative"},
                   {"stack", "zero"},
-                  {"title", "log₂ of the gain"}};
+                  {"title", "log2 of the gain"}};
   Json x = loop_axis("loop");
   x["scale"] = {{"domain", {0.4, loops + 0.6}}, {"nice", false}};
   Json layers = Json::array();
@@ -124,10 +124,10 @@ std::optional<Chart> gains(const Json& diagnosis) {
       {{"data", {{"values", {{{"log2_gain", 0}}}}}},
        {"mark", {{"type", "rule"}, {"stroke", "var(--ink-3)"}}},
        {"encoding", {{"x", nullptr}, {"y", {{"field", "log2_gain"}, {"type", "quantitative"}}}}}});
-  add_horizon(layers, trained + 0.5, loops, "loop", "trained loops end");
   Json spec = frame(data, 260);
   spec["encoding"] = {{"x", x}};
   spec["layer"] = layers;
+  add_horizon(spec, trained + 0.5, loops, "loop");
   return Chart{
       .name = "gains",
       .title = "Where a loop changes the variance",

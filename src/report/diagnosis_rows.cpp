@@ -39,22 +39,24 @@ std::vector<std::string> core_blocks(const Json& diagnosis) {
 double trained_loops_of(const Json& diagnosis) { return json_number(diagnosis, "trained_loops"); }
 double loops_of(const Json& diagnosis) { return json_number(diagnosis, "loops"); }
 
-void add_horizon(Json& layers, double at, double last, const std::string& field,
-                 const std::string& words) {
+void add_horizon(Json& spec, double at, double last, const std::string& field) {
   if (!(at < last)) return;
-  const Json data = {{"values", {{{field, at}, {"words", words}}}}};
+  auto& layers = spec["layer"];
+  // The words stand above the plot, where no bar or line can be.
+  spec["padding"] = {{"left", 5}, {"right", 5}, {"bottom", 5}, {"top", 20}};
+  const Json data = {{"values", {{{field, at}, {"words", "trained loops end"}}}}};
   const Json x = {{"field", field}, {"type", "quantitative"}};
   layers.push_back(
       {{"data", data},
        {"mark", {{"type", "rule"}, {"stroke", "var(--ink-3)"}, {"strokeDash", {4, 3}}}},
-       {"encoding", {{"x", x}, {"y", nullptr}, {"color", {{"value", "var(--ink-3)"}}}}}});
+       {"encoding", {{"x", x}, {"y", nullptr}}}});
   layers.push_back({{"data", data},
                     {"mark",
                      {{"type", "text"},
                       {"align", "left"},
-                      {"baseline", "top"},
-                      {"dx", 5},
-                      {"y", 2},
+                      {"baseline", "bottom"},
+                      {"dx", -3},
+                      {"y", -4},
                       {"fontSize", 12},
                       {"fill", "var(--ink-2)"}}},
                     {"encoding", {{"x", x}, {"y", nullptr}, {"text", {{"field", "words"}}}}}});

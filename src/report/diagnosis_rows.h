@@ -35,9 +35,8 @@ std::vector<Chart> diagnosis_curves(const Json& diagnosis);
 /// Charts of the interaction and of the response.
 std::vector<Chart> diagnosis_matrices(const Json& diagnosis);
 
-/// A line and its words where the trained loops end, on the x axis of a chart whose x is `field`;
-/// nothing when the pass ends there or before.
-void add_horizon(Json& layers, double at, double last, const std::string& field,
-                 const std::string& words);
+/// A line with its words where the trained loops end, on the x axis of a layered spec whose x is
+/// `field`; nothing when the pass ends there or before.
+void add_horizon(Json& spec, double at, double last, const std::string& field);
 
 }  // namespace rondo
