@@ -113,6 +113,7 @@ DiagnosisOptions options_of(const DiagnoseArguments& arguments, const Config& co
       .most_gradient_numbers = static_cast<double>(free_memory_bytes()) / 16,
       .leave_out = !arguments.probes};
   check_probes(options.probes, config.model);
+  check_grid(config, options.loops);
   if (config.model.kind == ModelKind::kRlt) options.loops = options.trained_loops = 1;
   return options;
 }

@@ -16,6 +16,11 @@ std::string names_of(const std::set<Probe>& probes) {
   return join(names, ", ");
 }
 
+/// Whether there is no time beyond the trained loops.
+bool grid_ends(const ModelConfig& model) {
+  return model.timestep != TimestepForm::kNone && model.timestep_grid == TimestepGrid::kPrefix;
+}
+
 }  // namespace
 
 std::set<Probe> parse_probes(const std::string& list) {
@@ -65,10 +70,15 @@ void require_loops(const Config& config, std::int64_t loops, const std::string& 
           name);
 }
 
+void check_grid(const Config& config, std::int64_t loops) {
+  require(!grid_ends(config.model) || loops <= config.loops.forward,
+          "--loops {}: the timestep grid \"prefix\" ends with the {} loops of training; ask for at "
+          "most as many, or give --timestep-grid rescaled",
+          loops, config.loops.forward);
+}
+
 std::int64_t default_probe_loops(const Config& config) {
-  const bool ends = config.model.timestep != TimestepForm::kNone &&
-                    config.model.timestep_grid == TimestepGrid::kPrefix;
-  return (ends ? 1 : 2) * config.loops.forward;
+  return (grid_ends(config.model) ? 1 : 2) * config.loops.forward;
 }
 
 }  // namespace rondo

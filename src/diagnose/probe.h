@@ -44,6 +44,9 @@ void check_probes(const std::set<Probe>& probes, const ModelConfig& model);
 /// transformer unless it is to run `loops` > 1 of them. `name` is that of the model.
 void require_loops(const Config& config, std::int64_t loops, const std::string& name);
 
+/// Throws an input error for more loops than a timestep grid that ends with the trained ones has.
+void check_grid(const Config& config, std::int64_t loops);
+
 /// The loops that are looked at unless told otherwise: twice the trained ones, or those where a
 /// timestep grid ends with them.
 std::int64_t default_probe_loops(const Config& config);

@@ -45,13 +45,10 @@ std::optional<Chart> curves(const Json& diagnosis, const Words& words,
     }
   }
   if (longest < 2) return std::nullopt;
-  Json y = value_axis("value", words.axis, low, high);
-  if (y["scale"].contains("type")) {
-    // Labels of one style where numbers span orders of magnitude.
-    y["axis"] = {{"format", ".1~e"}, {"labelOverlap", true}};
-  } else {
-    y["scale"]["padding"] = 8;
-  }
+  // Below this span lines are told apart as they are.
+  const bool wide = low > 0 && high > 30 * low;
+  Json y = wide ? log_axis("value", words.axis, "~e") : number_axis("value", words.axis);
+  if (!wide) y["scale"]["padding"] = 8;
   Json layers = Json::array();
   if (level)
     layers.push_back(

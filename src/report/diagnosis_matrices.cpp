@@ -177,13 +177,21 @@ std::optional<Chart> response_chart(const Json& diagnosis) {
     data.rows.push_back({order.back(), layout.place(block, loop), json_number(row, "value")});
   }
   if (data.rows.size() < 2) return std::nullopt;
+  double low = INFINITY, high = 0;
+  for (const auto& row : data.rows) {
+    low = std::min(low, std::get<double>(row[2]));
+    high = std::max(high, std::get<double>(row[2]));
+  }
+  // Where the state settles, blocks right behind the skips answer hundreds of times as much.
+  const bool wide = low > 0 && high > 30 * low;
+  Json y = wide ? log_axis("value", "response", "~g") : number_axis("value", "response");
+  if (!wide) y["scale"]["zero"] = true;
   Json spec = frame(data, 240);
-  const Json y = {{"field", "value"},
-                  {"type", "quantitative"},
-                  {"title", "response"},
-                  {"scale", {{"zero", true}}}};
-  const Json bars = {
-      {"mark", {{"type", "bar"}, {"fill", series_colour(0)}}},
+  const Json line = {
+      {"mark",
+       {{"type", "line"},
+        {"stroke", series_colour(0)},
+        {"point", {{"filled", true}, {"size", 36}, {"fill", series_colour(0)}}}}},
       {"encoding",
        {{"x",
          {{"field", "block"},
@@ -196,7 +204,7 @@ std::optional<Chart> response_chart(const Json& diagnosis) {
   const Json one = {{"data", {{"values", {{{"value", 1}}}}}},
                     {"mark", {{"type", "rule"}, {"stroke", "var(--ink-3)"}}},
                     {"encoding", {{"y", {{"field", "value"}, {"type", "quantitative"}}}}}};
-  spec["layer"] = Json::array({bars, one});
+  spec["layer"] = Json::array({line, one});
   return Chart{
       .name = "response",
       .title = "Whether the last blocks listen",

@@ -41,9 +41,9 @@ double loops_of(const Json& diagnosis) { return json_number(diagnosis, "loops");
 
 void add_horizon(Json& spec, double at, double last, const std::string& field) {
   if (!(at < last)) return;
-  auto& layers = spec["layer"];
   // The words stand above the plot, where no bar or line can be.
   spec["padding"] = {{"left", 5}, {"right", 5}, {"bottom", 5}, {"top", 20}};
+  auto& layers = spec["layer"];
   const Json data = {{"values", {{{field, at}, {"words", "trained loops end"}}}}};
   const Json x = {{"field", field}, {"type", "quantitative"}};
   layers.push_back(
