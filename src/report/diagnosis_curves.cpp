@@ -134,7 +134,7 @@ std::optional<Chart> gains(const Json& diagnosis) {
           "the change of the state's variance.",
       .spec = spec.dump(),
       .data = std::move(data),
-      .legend = named_legend(names, false)};
+      .legend = named_legend(names, true)};
 }
 
 }  // namespace
