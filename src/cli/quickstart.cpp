@@ -1,4 +1,5 @@
-// `rondo quickstart`: what looping does, on real text, in a few minutes.
+// `rondo quickstart`: what looping does, over depth on real text and over tokens on parity, in a
+// few minutes.
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <memory>
@@ -10,6 +11,7 @@
 #include "base/shipped.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/quickstart_parity.h"
 #include "config/recipe.h"
 #include "cost/flops.h"
 #include "record/table.h"
@@ -77,6 +79,39 @@ void explain(const QuickstartArguments& arguments, const Config& plain) {
       arguments.fast ? ", in the short form of one minute" : "", arguments.out);
 }
 
+/// Trains one model under each seed; false, with the status, when that did not come to its end.
+bool train_variant(const QuickstartArguments& arguments, const std::string& folder,
+                   const Config& config, const std::vector<std::int64_t>& seeds,
+                   std::vector<RunRecord>& runs, int& status) {
+  const auto done = train_seeds(config, seeds,
+                                {.out = fs::path(arguments.out) / folder,
+                                 .resume = arguments.resume,
+                                 .init = {},
+                                 .command = command_line(),
+                                 .label = {}});
+  if (done.interrupted || done.failed) {
+    log("stopped; `rondo quickstart --out {} --resume` goes on", arguments.out);
+    status = done.interrupted ? interrupt_exit_status() : 1;
+    return false;
+  }
+  for (const auto& dir : done.dirs) runs.push_back(read_run(dir));
+  return true;
+}
+
+/// The second part; false, with the status, when it did not come to its end.
+bool run_parity(const QuickstartArguments& arguments, std::vector<RunRecord>& runs, int& status) {
+  log("\nNow looping over tokens. Two small models learn whether up to 16 bits hold an odd number "
+      "of ones;\nthen both get more bits than they ever saw. Guessing is right half of the time.");
+  const std::vector<std::int64_t> seeds =
+      arguments.fast ? std::vector<std::int64_t>{42} : std::vector<std::int64_t>{42, 43};
+  for (const auto& model : parity_models(arguments.fast)) {
+    log("\n{}: {}", model.name, model.why);
+    if (!train_variant(arguments, "parity/" + model.name, model.config, seeds, runs, status))
+      return false;
+  }
+  return true;
+}
+
 void run_quickstart(const QuickstartArguments& arguments, int& status) {
   const auto recipe = find_shipped("recipes/quickstart.toml").string();
   Overrides common;
@@ -90,31 +125,25 @@ void run_quickstart(const QuickstartArguments& arguments, int& status) {
   for (const auto& variant : variants()) {
     log("\n{}: {}", variant.name, variant.why);
     const auto config = variant_config(variant, recipe, common, budget);
-    const auto done = train_seeds(config, seeds,
-                                  {.out = fs::path(arguments.out) / variant.name,
-                                   .resume = arguments.resume,
-                                   .init = {},
-                                   .command = command_line(),
-                                   .label = {}});
-    if (done.interrupted || done.failed) {
-      log("stopped; `rondo quickstart --out {} --resume` goes on", arguments.out);
-      status = done.interrupted ? interrupt_exit_status() : 1;
-      return;
-    }
-    for (const auto& dir : done.dirs) runs.push_back(read_run(dir));
+    if (!train_variant(arguments, variant.name, config, seeds, runs, status)) return;
   }
+  std::vector<RunRecord> parity;
+  if (!run_parity(arguments, parity, status)) return;
   const auto table = make_run_table(std::move(runs));
   const std::vector<fs::path> dirs = {fs::path(arguments.out)};
   const auto page = write_report(dirs, {});
   if (arguments.json) {
     auto json = to_json(table);
     json["path"] = page.string();
+    json["parity"] = to_json(make_run_table(parity));
     return print_json(json);
   }
+  const auto lengths = parity_table(parity);
   log("");
   print_text(to_text(table).aligned());
+  print_text("\n" + lengths.aligned());
   for (const auto& warning : table.warnings) log("note: {}", warning);
-  log("\nThe page with loss curves and depth sweeps: {}", page.string());
+  log("\nThe page with loss curves, depth sweeps and accuracy over length: {}", page.string());
   log("Next: rondo info recipes/quickstart.toml; rondo train recipes/looped-4x4.toml --out "
       "runs/mine");
 }
@@ -124,9 +153,9 @@ void run_quickstart(const QuickstartArguments& arguments, int& status) {
 void declare_quickstart(CLI::App& app, int& status) {
   auto arguments = std::make_shared<QuickstartArguments>();
   auto* command =
-      app.add_subcommand("quickstart", "Train four small models and see what looping does");
+      app.add_subcommand("quickstart", "Train six small models and see what looping does");
   command->add_option("--out", arguments->out, "folder for runs and page; default runs/quickstart");
-  command->add_flag("--fast", arguments->fast, "one minute instead of four");
+  command->add_flag("--fast", arguments->fast, "a minute and a quarter instead of five");
   command->add_flag("--resume", arguments->resume, "go on with an interrupted quickstart");
   command->add_flag("--json", arguments->json, "print one JSON object");
   command->footer("Example: rondo quickstart");

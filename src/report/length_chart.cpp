@@ -15,6 +15,8 @@ namespace {
 
 /// Factor by which the shaded lengths reach beyond their ends on the logarithmic axis.
 constexpr double kAir = 1.04;
+/// Groups that are named in words at most.
+constexpr std::size_t kNamed = 4;
 
 /// One number per seed at a length.
 struct AtLength {
@@ -64,6 +66,7 @@ class LengthSweep {
     for (const auto& [key, here] : all) {
       seeds_ = std::max(seeds_, here.values.size());
       const auto [low, high] = std::minmax_element(here.values.begin(), here.values.end());
+      if (key.first == "accuracy") longest_[group.name] = mean(here.values);
       add(group.name, "", key.first, key.second, here.trained ? "mean, trained" : "mean",
           {mean(here.values), *low, *high, sample_sd(here.values),
            static_cast<double>(here.values.size())});
@@ -139,7 +142,7 @@ class LengthSweep {
            {"mark",
             {{"type", "line"},
              {"strokeWidth", 1.2},
-             {"color", "var(--muted)"},
+             {"color", "var(--ink-3)"},
              {"strokeDash", std::string_view(kind) == "chance" ? Json{2, 3} : Json{7, 4}}}},
            {"encoding", {{"x", x_axis()}, {"y", y_axis("value")}}}});
   }
@@ -217,15 +220,33 @@ class LengthSweep {
       text += " Filled marks and the shaded band: lengths trained on; hollow marks: longer ones.";
     if (seeds_ > 1) text += " Thick lines: means; thin lines: every seed.";
     if (tasks_.size() == 1) {
-      text += " Dotted: guessing; dashed: always the most frequent answer.";
+      text += " Dotted: guessing; dashed: always the most frequent answer." + what_one_sees();
     } else {
       text += " The runs have different tasks, whose levels of guessing differ.";
     }
     return text;
   }
 
+  /// The groups at the longest length, in words: few enough to be read.
+  [[nodiscard]] std::string what_one_sees() const {
+    if (longest_trained_ == 0 || *lengths_.rbegin() <= longest_trained_) return {};
+    std::string means;
+    std::size_t groups = 0;
+    for (const auto& group : table_.groups) {
+      const auto found = longest_.find(group.name);
+      if (found == longest_.end()) continue;
+      means +=
+          fmt::format("{}{} {:.0f} %", groups++ == 0 ? "" : ", ", group.name, 100 * found->second);
+    }
+    const auto level = levels_.find({"accuracy", *lengths_.rbegin()});
+    if (groups == 0 || groups > kNamed || level == levels_.end()) return {};
+    return fmt::format(" At length {}, where {} was the longest trained on: {}; guessing {:.0f} %.",
+                       *lengths_.rbegin(), longest_trained_, means, 100 * level->second.first);
+  }
+
   const RunTable& table_;
   DataTable data_;
+  std::map<std::string, double> longest_;  ///< accuracy of a group at its longest length
   std::set<std::int64_t> lengths_;
   std::set<std::string> metrics_, tasks_;
   std::map<std::pair<std::string, std::int64_t>, std::pair<double, double>> levels_;

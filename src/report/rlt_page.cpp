@@ -62,21 +62,19 @@ std::string verdict_cell(RltVerdict verdict) {
   const char* mark = verdict == RltVerdict::kReproduced      ? "✓ "
                      : verdict == RltVerdict::kNotReproduced ? "✗ "
                                                              : "– ";
-  return mark + std::string(word(verdict));
+  return mark + std::string(word(verdict)) + ":";
 }
 
 std::string claims_section(const RltPage& page) {
-  std::vector<TableColumn> head = {{"claim", "What the paper says.", false, ""},
-                                   {"verdict", "", false, ""},
-                                   {"rule", "Fixed before anything was trained.", false, ""},
-                                   {"why", "The means in per cent that decided.", false, ""}};
-  std::vector<Row> rows;
+  std::string out =
+      "<section id=\"claims\">\n<h2>Claims</h2>\n<p class=\"how\">Every rule is part of the "
+      "program "
+      "and was fixed before anything was trained. Numbers are means in per cent.</p>\n<dl>\n";
   for (const auto& judged : page.claims)
-    rows.push_back({escape_html(judged.claim.claim), verdict_cell(judged.verdict),
-                    escape_html(judged.claim.rule), escape_html(judged.why)});
-  return "<section id=\"claims\">\n<h2>Claims</h2>\n<p class=\"how\">Every rule is part of the "
-         "program and was fixed before anything was trained.</p>\n" +
-         html_table(head, rows) + "</section>\n";
+    out += fmt::format("<dt><b>{}</b> {}</dt>\n<dd class=\"fine\">{} {}.</dd>\n",
+                       verdict_cell(judged.verdict), escape_html(judged.claim.claim),
+                       escape_html(judged.claim.rule), escape_html(judged.why));
+  return out + "</dl>\n</section>\n";
 }
 
 /// A data table as HTML.

@@ -1,0 +1,197 @@
+// The study of the recurrent looped transformer: its models have the published sizes, its rules
+// accept the published numbers, and refuse others.
+#include "plan/rlt_study.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "base/shipped.h"
+#include "cost/parameters.h"
+
+namespace rondo {
+namespace {
+
+/// Three seeds with this mean and sample standard deviation, in per cent.
+class Results {
+ public:
+  void add(const std::string& task, const std::string& model, std::int64_t length, double mean,
+           double sd = 0, int seeds = 3) {
+    auto& result = results_[{task, model}];
+    result.task = task;
+    result.model = model;
+    result.seeds.resize(static_cast<std::size_t>(seeds));
+    for (int i = 0; i < seeds; ++i) {
+      const double value = (mean + (i - 1) * sd) / 100;
+      auto& seed = result.seeds[static_cast<std::size_t>(i)];
+      if (length == 0)
+        seed.validation = value;
+      else
+        seed.test[{"accuracy", length}] = value;
+    }
+  }
+
+  [[nodiscard]] std::map<std::string, RltVerdict> verdicts() const {
+    std::vector<RltResult> list;
+    for (const auto& [key, result] : results_) list.push_back(result);
+    std::map<std::string, RltVerdict> verdicts;
+    for (const auto& judged : judge_rlt(list)) {
+      EXPECT_FALSE(judged.why.empty());
+      verdicts[judged.claim.name] = judged.verdict;
+    }
+    return verdicts;
+  }
+
+ private:
+  std::map<std::pair<std::string, std::string>, RltResult> results_;
+};
+
+/// The paper's numbers, and for what its claims speak of without a number, one in their sense.
+Results paper() {
+  Results results;
+  for (const auto& split : {"5+3", "6+2", "7+1", "8+0"}) {
+    results.add("parity", std::string("RLT-2/4 ") + split, 64, 70);
+    for (const auto* task : {"mod5-flat", "mod5-brackets"})
+      results.add(task, std::string("RLT-1 ") + split, std::string(task) == "mod5-flat" ? 63 : 64,
+                  40);
+  }
+  for (const auto& split : {"4+4", "5+3", "6+2", "7+1", "8+0"})
+    results.add("parity", std::string("RLT-0 ") + split, 256, 51);
+  results.add("s5-swaps", "RLT-1 4+4", 64, 100);
+  for (const auto& table : rlt_tables())
+    for (const auto& cell : table.cells)
+      if (cell.metric == "accuracy")
+        results.add(cell.task, cell.model, cell.length, cell.mean, cell.sd.value_or(0));
+  return results;
+}
+
+TEST(RltStudy, ModelsHaveThePublishedSizes) {
+  const std::map<std::string, std::int64_t> published = {
+      {"RLT-1 4+4", 28726912}, {"RLT-1 5+3", 28201984}, {"RLT-1 6+2", 27677056},
+      {"RLT-1 7+1", 27152128}, {"RLT-1 8+0", 26102272}, {"transformer 8", 25314304},
+      {"RLT-0 4+4", 27938944}, {"RLT-0 8+0", 25314304}, {"RLT-2/4 4+4", 28726912}};
+  const auto& scale = rlt_scale("paper");
+  const auto recipe = find_shipped(scale.recipe).string();
+  std::map<std::string, std::int64_t> counted;
+  for (const auto& run : rlt_runs(scale, scale.tables)) {
+    const auto config = read_recipe(recipe, run.set);
+    counted[run.model.name] = count_parameters(config.model, vocabulary_size(config)).total;
+    EXPECT_EQ(config.data.task, run.task);
+    EXPECT_EQ(config.train.steps, run.task.starts_with("mod5") ? 5000 : 2000);
+    EXPECT_EQ(config.data.seed, run.task == "addition" ? 42U : 20260914U);
+  }
+  for (const auto& [model, total] : published) EXPECT_EQ(counted.at(model), total) << model;
+}
+
+TEST(RltStudy, TablesHaveThePublishedShape) {
+  std::map<std::string, std::size_t> cells;
+  for (const auto& table : rlt_tables()) {
+    cells[table.name] = table.cells.size();
+    for (const auto& cell : table.cells) EXPECT_NO_THROW(rlt_model(cell.model));
+  }
+  EXPECT_EQ(cells.at("validation"), 16U * 6);
+  EXPECT_EQ(cells.at("longest"), 6U * 6);
+  EXPECT_EQ(cells.at("alpha"), 5U * 4);
+  EXPECT_EQ(cells.at("depth16"), 10U);
+}
+
+TEST(RltStudy, EachRunIsMadeOnce) {
+  for (const char* name : {"smoke", "cpu", "paper"}) {
+    const auto& scale = rlt_scale(name);
+    std::set<std::string> folders;
+    for (const auto& run : rlt_runs(scale, scale.tables)) {
+      EXPECT_TRUE(folders.insert(run.folder).second) << run.folder;
+      EXPECT_NO_THROW(read_recipe(find_shipped(scale.recipe).string(), run.set)) << run.folder;
+    }
+    EXPECT_FALSE(folders.empty());
+  }
+  // Merge scales and depth are models of their own, and 16 layers are run with one seed.
+  const std::vector<std::string> deep = {"depth16"};
+  const auto runs = rlt_runs(rlt_scale("paper"), deep);
+  EXPECT_EQ(runs.size(), 10U);
+  EXPECT_EQ(runs.front().seeds.size(), 1U);
+}
+
+TEST(RltStudy, TheRulesAcceptThePublishedNumbers) {
+  for (const auto& [claim, verdict] : paper().verdicts())
+    EXPECT_EQ(verdict, RltVerdict::kReproduced) << claim;
+}
+
+TEST(RltStudy, EachRuleCanFail) {
+  struct Change {
+    const char* claim;
+    const char* task;
+    const char* model;
+    std::int64_t length;
+    double mean;
+  };
+  const Change changes[] = {{"parity-length", "parity", "RLT-0 6+2", 256, 56},
+                            {"parity-length", "parity", "transformer 8", 256, 40},
+                            {"parity-splits", "parity", "RLT-1 7+1", 256, 80},
+                            {"swaps-feedback", "s5-swaps", "RLT-2/4 4+4", 64, 85},
+                            {"swaps-feedback", "s5-swaps", "RLT-2/4 5+3", 64, 10},
+                            {"swaps-depth", "s5-swaps", "RLT-1 6+2", 512, 40},
+                            {"chunk-parity", "parity", "RLT-2/4 4+4", 64, 90},
+                            {"chunk-parity", "parity", "RLT-2/4 7+1", 64, 99},
+                            {"mod5-flat", "mod5-flat", "transformer 8", 63, 85},
+                            {"mod5-brackets", "mod5-brackets", "transformer 8", 64, 60},
+                            {"s5-hard", "s5", "RLT-1 5+3", 0, 11},
+                            {"addition", "addition", "RLT-1 4+4", 32, 31}};
+  for (const auto& change : changes) {
+    auto results = paper();
+    results.add(change.task, change.model, change.length, change.mean);
+    for (const auto& [claim, verdict] : results.verdicts())
+      EXPECT_EQ(verdict,
+                claim == change.claim ? RltVerdict::kNotReproduced : RltVerdict::kReproduced)
+          << claim << " " << change.model;
+  }
+}
+
+TEST(RltStudy, TooFewSeedsOrNothingLearnedDecideNothing) {
+  auto results = paper();
+  results.add("parity", "RLT-1 7+1", 256, 100, 0, 2);
+  auto verdicts = results.verdicts();
+  EXPECT_EQ(verdicts.at("parity-length"), RltVerdict::kNotTestable);
+  EXPECT_EQ(verdicts.at("parity-splits"), RltVerdict::kNotTestable);
+  EXPECT_EQ(verdicts.at("swaps-depth"), RltVerdict::kReproduced);
+  results = paper();
+  results.add("addition", "transformer 8", 0, 50);
+  EXPECT_EQ(results.verdicts().at("addition"), RltVerdict::kNotTestable);
+  for (const auto& [claim, verdict] : Results().verdicts())
+    EXPECT_EQ(verdict, RltVerdict::kNotTestable) << claim;
+}
+
+TEST(RltStudy, MeansAndDeviations) {
+  std::vector<RltResult> results = {{.task = "parity", .model = "RLT-1 4+4", .seeds = {}}};
+  for (const double value : {0.9, 0.8, 1.0}) {
+    RltSeed seed;
+    seed.test[{"accuracy", 64}] = value;
+    results.front().seeds.push_back(seed);
+  }
+  const auto found = measured(results, {"parity", "RLT-1 4+4", 64, 0});
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->mean, 90, 1e-9);
+  EXPECT_NEAR(*found->sd, 10, 1e-9);
+  EXPECT_FALSE(measured(results, {"parity", "RLT-1 4+4", 65, 0}));
+}
+
+TEST(RltStudy, ErrorsNameWhatThereIs) {
+  const auto error_of = [](auto&& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(error_of([] { rlt_scale("big"); }), "--scale big: expected smoke, cpu or paper");
+  const std::vector<std::string> wrong = {"lenghts"};
+  EXPECT_EQ(
+      error_of([&] { rlt_runs(rlt_scale("paper"), wrong); }),
+      "--only lenghts: expected one of validation, longest, lengths, feedback, alpha, depth16");
+}
+
+}  // namespace
+}  // namespace rondo
