@@ -77,10 +77,10 @@ bool score_text(const EvalArguments& arguments, const OpenedModel& opened,
           config.model.vocab, tokenizer->vocab());
   const auto chosen = all.spread(arguments.tokens);
   const auto points = evaluate_loss(opened.stored.model, chosen, loops);
-  const bool fixed = config.loops.sampler == Sampler::kFixed;
+  const auto fewest = smallest_loops(config.loops);
   const auto most = static_cast<std::int64_t>(largest_loops(config.loops).forward);
   for (const auto& point : points) {
-    const bool trained = fixed ? point.loops == config.loops.forward : point.loops <= most;
+    const bool trained = point.loops >= fewest && point.loops <= most;
     const Json common = {{"task", "text"},
                          {"loops", point.loops},
                          {"length", config.data.sequence_length},

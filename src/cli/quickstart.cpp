@@ -141,6 +141,7 @@ void run_quickstart(const QuickstartArguments& arguments, int& status) {
   const auto lengths = parity_table(parity);
   log("");
   print_text(to_text(table).aligned());
+  for (const auto& line : matches_text(table.matches)) log("{}", line);
   print_text("\n" + lengths.aligned());
   for (const auto& warning : table.warnings) log("note: {}", warning);
   log("\nThe page with loss curves, depth sweeps and accuracy over length: {}", page.string());

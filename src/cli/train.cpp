@@ -37,6 +37,7 @@ void print_runs(const std::vector<fs::path>& dirs) {
   for (const auto& dir : dirs) runs.push_back(read_run(dir));
   const auto table = make_run_table(std::move(runs));
   print_text(to_text(table).aligned());
+  for (const auto& line : matches_text(table.matches)) log("{}", line);
   for (const auto& warning : table.warnings) log("note: {}", warning);
 }
 

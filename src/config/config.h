@@ -19,15 +19,21 @@ struct LoopsConfig {
   std::int64_t backward = 4;
   Sampler sampler = Sampler::kFixed;
   std::int64_t max = 0;
+  std::int64_t start = 1;
+  std::int64_t schedule_steps = 0;
   bool recompute = false;
 
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("forward", self.forward, kLoops, "loops run in training, T; the mean when sampled");
+    visit("forward", self.forward, kLoops,
+          "loops run in training, T; the mean when sampled, the last of a schedule");
     visit("backward", self.backward, kNotNegative,
           "last loops that are back-propagated, B; 0 = all");
     visit("sampler", self.sampler, "law of the loops of a step");
     visit("max", self.max, kNotNegative, "cap on a drawn T; 0 = 4 forward");
+    visit("start", self.start, kLoops, "schedule: loops of the first step");
+    visit("schedule_steps", self.schedule_steps, kNotNegative,
+          "schedule: steps in which T rises linearly from start to forward");
     visit("recompute", self.recompute,
           "keep only the state before each loop and run the loop again in the backward pass");
   }

@@ -18,16 +18,23 @@ enum class InjectionInit { kState, kInput };
 enum class HistoryForm { kNone, kScalar, kChannel, kDense };
 enum class TimestepForm { kNone, kLoopGate, kBranchGate, kAdaln };
 enum class TimestepGrid { kRescaled, kPrefix };
-enum class Sampler { kFixed, kPoissonLognormal, kUniform };
+enum class Sampler { kFixed, kPoissonLognormal, kUniform, kSchedule };
 enum class DataSource { kText, kTokens, kTask };
 enum class Supervise { kFinal, kPrefix };
-enum class OptimizerKind { kAdamw };
+enum class OptimizerKind { kAdamw, kMuon };
+enum class MuonScale { kRms, kSpectral };
+enum class LoopLoss { kLast, kMean, kLinear };
 enum class ScheduleKind { kCosine, kWsd, kLinear, kConstant };
 enum class Precision { kAuto, kFp32, kBf16 };
 enum class DeviceKind { kCpu, kCuda };
 /// What a truncated RLT cuts between two parts of a sequence.
 enum class BpttPart { kState, kKv, kMemory };
 enum class GemmChoice { kAuto, kLibtorch, kOnednn };
+
+/// Whether the loops of a step are random.
+constexpr bool is_drawn(Sampler sampler) {
+  return sampler == Sampler::kPoissonLognormal || sampler == Sampler::kUniform;
+}
 
 /// The words of an enumeration, in the order of its enumerators.
 template <typename Enum>
@@ -73,7 +80,7 @@ inline constexpr std::array kWords<TimestepGrid> = std::to_array<std::string_vie
                                                                                     "prefix"});
 template <>
 inline constexpr std::array kWords<Sampler> =
-    std::to_array<std::string_view>({"fixed", "poisson-lognormal", "uniform"});
+    std::to_array<std::string_view>({"fixed", "poisson-lognormal", "uniform", "schedule"});
 template <>
 inline constexpr std::array kWords<DataSource> = std::to_array<std::string_view>({"text", "tokens",
                                                                                   "task"});
@@ -81,7 +88,14 @@ template <>
 inline constexpr std::array kWords<Supervise> = std::to_array<std::string_view>({"final",
                                                                                  "prefix"});
 template <>
-inline constexpr std::array kWords<OptimizerKind> = std::to_array<std::string_view>({"adamw"});
+inline constexpr std::array kWords<OptimizerKind> = std::to_array<std::string_view>({"adamw",
+                                                                                     "muon"});
+template <>
+inline constexpr std::array kWords<MuonScale> = std::to_array<std::string_view>({"rms",
+                                                                                 "spectral"});
+template <>
+inline constexpr std::array kWords<LoopLoss> = std::to_array<std::string_view>({"last", "mean",
+                                                                                "linear"});
 template <>
 inline constexpr std::array kWords<ScheduleKind> =
     std::to_array<std::string_view>({"cosine", "wsd", "linear", "constant"});

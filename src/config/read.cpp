@@ -149,14 +149,6 @@ std::vector<std::string> known_keys() {
   return keys;
 }
 
-/// Keys of features that this version does not have yet, with the only value it accepts: the one
-/// that leaves them off. So a recipe that spells out every key still reads, and nothing is ignored.
-const std::map<std::string, std::string>& reserved_keys() {
-  static const std::map<std::string, std::string> keys = {{"loops.start", "1"},
-                                                          {"loops.schedule_steps", "0"}};
-  return keys;
-}
-
 /// What a person may have meant: the key of that name in another section, else a similar spelling.
 std::optional<std::string> meant(const std::string& key, const std::vector<std::string>& known) {
   const std::string bare = key.substr(key.find('.') + 1);
@@ -173,13 +165,6 @@ void refuse_unknown(const Source& source) {
   };
   const auto refuse = [&](const std::string& key, const toml::node& node) {
     if (std::find(known.begin(), known.end(), key) != known.end()) return;
-    if (const auto reserved = reserved_keys().find(key); reserved != reserved_keys().end()) {
-      const std::string value = node.is_string() ? **node.as_string() : shown(node);
-      require(value == reserved->second,
-              "{}: {} = {}: not available in this version; leave the key out", source.at(node), key,
-              shown(node));
-      return;
-    }
     const auto section = node.is_table() ? nearest(key, sections) : std::nullopt;
     if (section)
       fail("{}: [{}]: unknown section; did you mean [{}]?", source.at(node), one_line(key),

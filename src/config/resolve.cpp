@@ -108,11 +108,29 @@ void check_conditioning(const Config& config, std::string_view source) {
       "there are none",
       source, word(model.timestep));
   require(
-      !prefix || loops.sampler == Sampler::kFixed || loops.max == loops.forward,
+      !prefix || !is_drawn(loops.sampler) || loops.max == loops.forward,
       "{}: model.timestep_grid = \"prefix\" with loops.sampler = \"{}\": loops may be drawn up to "
       "loops.max = {} and the grid ends at loops.forward = {}; set loops.max = {} or use the grid "
       "\"rescaled\"",
       source, word(loops.sampler), loops.max, loops.forward, loops.forward);
+}
+
+/// The course of the loops over the steps.
+void check_loops(const LoopsConfig& loops, std::string_view source) {
+  if (loops.sampler != Sampler::kSchedule) {
+    require(loops.start == 1 && loops.schedule_steps == 0,
+            "{}: loops.start = {} and loops.schedule_steps = {} belong to loops.sampler = "
+            "\"schedule\" and this one is \"{}\"; leave them out or change the sampler",
+            source, loops.start, loops.schedule_steps, word(loops.sampler));
+    return;
+  }
+  require(loops.schedule_steps > 0,
+          "{}: loops.sampler = \"schedule\" with loops.schedule_steps = 0: set in how many steps "
+          "T rises from loops.start = {} to loops.forward = {}",
+          source, loops.start, loops.forward);
+  require(loops.start <= loops.forward,
+          "{}: loops.start = {} is above loops.forward = {}; a schedule rises, so lower the start",
+          source, loops.start, loops.forward);
 }
 
 void check_data(const DataConfig& data, std::string_view source) {
@@ -151,6 +169,15 @@ void resolve_task(DataConfig& data, std::string_view source) {
 }
 
 void check_train(const TrainConfig& train, std::string_view source) {
+  const TrainConfig defaults;
+  require(
+      train.optimizer == OptimizerKind::kMuon || (train.muon_momentum == defaults.muon_momentum &&
+                                                  train.muon_scale == defaults.muon_scale),
+      "{}: train.muon_momentum = {} and train.muon_scale = \"{}\" belong to train.optimizer = "
+      "\"muon\" and this one is \"{}\"; leave them out or change the optimizer",
+      source, train.muon_momentum, word(train.muon_scale), word(train.optimizer));
+  require(train.muon_momentum < 1, "{}: train.muon_momentum = {}: must be below 1", source,
+          train.muon_momentum);
   require(train.betas[0] < 1 && train.betas[1] < 1,
           "{}: train.betas = [{}, {}]: each must be below 1", source, train.betas[0],
           train.betas[1]);
@@ -180,9 +207,10 @@ void resolve(Config& config, std::string_view source) {
   }
   // A cap on draws; loops that are not drawn need none.
   auto& loops = config.loops;
-  if (loops.sampler != Sampler::kFixed && loops.max == 0) loops.max = 4 * loops.forward;
+  if (is_drawn(loops.sampler) && loops.max == 0) loops.max = 4 * loops.forward;
   require(loops.max == 0 || loops.max >= loops.forward,
           "{}: loops.max = {} is below loops.forward = {}", source, loops.max, loops.forward);
+  check_loops(loops, source);
   config.model.trained_loops = loops.forward;
   if (config.model.kind == ModelKind::kLooped) check_conditioning(config, source);
   check_data(config.data, source);
@@ -211,13 +239,21 @@ std::vector<std::string> notes(const Config& config) {
         "model.feedback_interval = {} is more than data.sequence_length = {}: nothing is fed back",
         interval, length));
   const auto& loops = config.loops;
-  const auto most = loops.sampler == Sampler::kFixed ? loops.forward : loops.max;
+  const auto most = is_drawn(loops.sampler) ? loops.max : loops.forward;
   const bool truncated = loops.backward != 0 && loops.backward < most;
   if (truncated && config.model.injection == Injection::kNone)
     lines.push_back(fmt::format(
         "loops.backward = {} with model.injection = \"none\": in steps that run more loops, the "
         "embedding and the prelude get no gradient",
         config.loops.backward));
+  if (train.loop_loss != LoopLoss::kLast && (loops.backward == 1 || most == 1))
+    lines.push_back(fmt::format(
+        "train.loop_loss = \"{}\" and one back-propagated loop: the last loop alone is read out",
+        word(train.loop_loss)));
+  if (loops.sampler == Sampler::kSchedule && loops.schedule_steps >= train.steps)
+    lines.push_back(fmt::format(
+        "loops.schedule_steps = {} covers all {} steps: {} loops are reached at the end, if at all",
+        loops.schedule_steps, train.steps, loops.forward));
   // The last loop, number T − 1, looks back at most T − 2 states.
   const auto window = config.model.history_window, last_lag = std::max<std::int64_t>(most - 2, 0);
   if (window > last_lag)

@@ -16,12 +16,15 @@ struct TrainConfig {
   std::int64_t batch = 16;
   std::int64_t micro_batch = 0;
   OptimizerKind optimizer = OptimizerKind::kAdamw;
+  double muon_momentum = 0.95;
+  MuonScale muon_scale = MuonScale::kRms;
   double learning_rate = 1e-3;
   double min_learning_rate = 1e-4;
   double matrix_lr_scale = 1.0;
   ScheduleKind schedule = ScheduleKind::kCosine;
   std::int64_t warmup_steps = 100;
   std::int64_t decay_steps = 0;
+  LoopLoss loop_loss = LoopLoss::kLast;
   std::int64_t bptt_tokens = 0;
   std::vector<BpttPart> bptt_detach = {BpttPart::kState, BpttPart::kKv};
   std::vector<std::int64_t> feedback_schedule;
@@ -43,7 +46,11 @@ struct TrainConfig {
     visit("batch", self.batch, kPositive, "sequences per step");
     visit("micro_batch", self.micro_batch, kNotNegative,
           "sequences per forward pass; 0 = the quickest that fits, at most 8192 tokens");
-    visit("optimizer", self.optimizer, "update rule");
+    visit("optimizer", self.optimizer,
+          "update rule; muon: of attention and feed-forward matrices, AdamW of all else");
+    visit("muon_momentum", self.muon_momentum, Range{0, 1}, "muon: averaging factor");
+    visit("muon_scale", self.muon_scale,
+          "muon: size of an update; rms: that of AdamW's, spectral: that of a unit step");
     visit("learning_rate", self.learning_rate, kNotNegative, "peak learning rate");
     visit("min_learning_rate", self.min_learning_rate, kNotNegative, "learning rate at the end");
     visit("matrix_lr_scale", self.matrix_lr_scale, kNotNegative,
@@ -51,6 +58,9 @@ struct TrainConfig {
     visit("schedule", self.schedule, "course of the learning rate after the warm-up");
     visit("warmup_steps", self.warmup_steps, kNotNegative, "steps of linear warm-up");
     visit("decay_steps", self.decay_steps, kNotNegative, "wsd: steps of the final linear decay");
+    visit("loop_loss", self.loop_loss,
+          "loss of which loops: the last, the mean or, weighted by their number, all that are "
+          "back-propagated");
     visit("bptt_tokens", self.bptt_tokens, kNotNegative,
           "rlt: tokens after which back-propagation through time is cut; 0 = never");
     visit("bptt_detach", self.bptt_detach,

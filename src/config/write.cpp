@@ -51,6 +51,11 @@ bool outside_hash(const std::string& key, const Config& config) {
   static const std::set<std::string> kFree = {"train.stop_after", "train.validate_every",
                                               "train.checkpoint_every", "train.keep",
                                               "engine.threads"};
+  // What belongs to a feature that is off has its default and decides nothing.
+  if (key == "loops.start" || key == "loops.schedule_steps")
+    return config.loops.sampler != Sampler::kSchedule;
+  if (key.starts_with("train.muon_")) return config.train.optimizer != OptimizerKind::kMuon;
+  if (key == "train.loop_loss") return config.train.loop_loss == LoopLoss::kLast;
   const bool steps_free =
       (config.train.schedule == ScheduleKind::kConstant ||
        config.train.schedule == ScheduleKind::kWsd) &&
@@ -58,11 +63,18 @@ bool outside_hash(const std::string& key, const Config& config) {
   return kFree.contains(key) || (key == "train.steps" && steps_free);
 }
 
-std::vector<std::pair<std::string, std::string>> hashed_fields(const Config& config) {
-  std::vector<std::pair<std::string, std::string>> out;
+/// A key as it is written.
+struct Field {
+  std::string key, value;
+  bool hashed;
+};
+
+/// Those of the config's kind of model.
+std::vector<Field> written_fields(const Config& config) {
+  std::vector<Field> out;
   visit_fields(config, [&](const FieldInfo& field, const auto& value) {
-    if (applies(field.key(), config.model.kind) && !outside_hash(field.key(), config))
-      out.emplace_back(field.key(), toml(value));
+    if (applies(field.key(), config.model.kind))
+      out.push_back({field.key(), toml(value), !outside_hash(field.key(), config)});
   });
   return out;
 }
@@ -85,6 +97,13 @@ std::string allowed(const Range& range, const Value&) {
   }
 }
 
+/// Whether a difference in a key makes the runs different. Steps are free where the schedule does
+/// not depend on them; a key of a feature that only one of them has counts.
+bool counts_as_difference(const Field& left, const Field& right) {
+  if (left.key == "train.steps") return left.hashed && right.hashed;
+  return left.hashed || right.hashed;
+}
+
 }  // namespace
 
 std::string to_toml(const Config& config) {
@@ -102,18 +121,17 @@ std::string to_toml(const Config& config) {
 
 std::string config_hash(const Config& config) {
   std::string text;
-  for (const auto& [key, value] : hashed_fields(config)) text += key + " = " + value + "\n";
+  for (const auto& [key, value, hashed] : written_fields(config))
+    if (hashed) text += key + " = " + value + "\n";
   return sha256(text);
 }
 
 std::vector<std::string> differences(const Config& a, const Config& b) {
   std::vector<std::string> out;
-  const auto left = hashed_fields(a), right = hashed_fields(b);
-  // The lists differ in length only when the schedules differ, which is then itself a difference.
-  for (const auto& [key, value] : left)
-    for (const auto& [other_key, other_value] : right)
-      if (key == other_key && value != other_value)
-        out.push_back(fmt::format("{}: {} → {}", key, value, other_value));
+  for (const auto& left : written_fields(a))
+    for (const auto& right : written_fields(b))
+      if (left.key == right.key && left.value != right.value && counts_as_difference(left, right))
+        out.push_back(fmt::format("{}: {} → {}", left.key, left.value, right.value));
   return out;
 }
 

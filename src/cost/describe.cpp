@@ -101,6 +101,7 @@ Json optimizer_json(const Config& config, std::int64_t vocab) {
   for (const auto& group : optimizer_groups(config, vocab))
     list.push_back({{"name", group.name},
                     {"tensors", group.tensors},
+                    {"optimizer", group.optimizer},
                     {"weight_decay", group.weight_decay},
                     {"lr_scale", group.lr_scale},
                     {"tensor_count", group.tensor_count},
@@ -112,7 +113,7 @@ Json optimizer_json(const Config& config, std::int64_t vocab) {
 /// is what the run will have counted at its end.
 void add_run(Json& out, const Config& config) {
   const auto flops = expected_flops_per_token(config);
-  const auto loops = expected_loops(config.loops);
+  const auto loops = expected_loops(config.loops, config.train.steps);
   const double tokens = tokens_per_step(config) * static_cast<double>(config.train.steps);
   const auto non_embedding = out["parameters"]["non_embedding"].get<double>();
   if (config.loops.sampler != Sampler::kFixed) {

@@ -102,10 +102,10 @@ std::string stages_text(const Json& stages) {
 }
 
 std::string optimizer_text(const Json& groups) {
-  TextTable table({"group", "parameters", "decay", "rate", "holds"});
+  TextTable table({"group", "by", "parameters", "decay", "rate", "holds"});
   for (const auto& group : groups)
-    table.add({group["name"].get<std::string>(), exact(group["parameters"]),
-               fmt::format("{}", group["weight_decay"].get<double>()),
+    table.add({group["name"].get<std::string>(), group["optimizer"].get<std::string>(),
+               exact(group["parameters"]), fmt::format("{}", group["weight_decay"].get<double>()),
                fmt::format("× {}", group["lr_scale"].get<double>()),
                group["tensors"].get<std::string>()});
   return section("Optimizer groups", table);
@@ -119,7 +119,7 @@ std::string run_text(const Json& about) {
                  : fmt::format("{:.3g} per non-embedding parameter",
                                about["tokens_per_parameter"].get<double>())});
   if (about.contains("expected_loops"))
-    table.add({"loops drawn",
+    table.add({"loops of a step",
                fmt::format("T {:.4g}, B {:.4g}", about["expected_loops"]["forward"].get<double>(),
                            about["expected_loops"]["backward"].get<double>()),
                "means; FLOPs and time use them"});

@@ -61,8 +61,9 @@ Truncation truncation(const LoopsConfig& loops) {
 /// "the last 2 of 4 loops", "all 4 loops", "at most the last 2 loops drawn".
 std::string kept_text(const Truncation& t, const LoopsConfig& loops) {
   if (t.sampled) {
-    if (!t.cut) return "all loops drawn";
-    return fmt::format("at most the last {} drawn", loops_text(loops.backward));
+    const char* done = is_drawn(loops.sampler) ? "drawn" : "run";
+    if (!t.cut) return fmt::format("all loops {}", done);
+    return fmt::format("at most the last {} {}", loops_text(loops.backward), done);
   }
   if (t.cut && t.kept == 1) return fmt::format("the last of {}", loops_text(t.total));
   return t.cut ? fmt::format("the last {} of {}", t.kept, loops_text(t.total))
@@ -77,7 +78,8 @@ GroupHorizon through_every_loop(const Config& config, const Truncation& t) {
   if (!t.cut) {
     group.sentence = "through " + kept_text(t, config.loops) + ", from the first state";
   } else if (t.sampled) {
-    group.sentence = fmt::format("only in steps that draw at most {}, from the first state",
+    group.sentence = fmt::format("only in steps that {} at most {}, from the first state",
+                                 is_drawn(config.loops.sampler) ? "draw" : "run",
                                  loops_text(config.loops.backward));
   } else {
     const std::int64_t cut = t.total - t.kept;

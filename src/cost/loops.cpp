@@ -48,6 +48,28 @@ std::vector<double> uniform(std::int64_t forward, std::size_t longest) {
   return law;
 }
 
+/// Share of the first `steps` steps that a schedule gives to each number of loops.
+std::vector<double> schedule(const LoopsConfig& loops, std::int64_t steps) {
+  std::vector<double> law(static_cast<std::size_t>(loops.forward), 0.0);
+  // T never falls, so the first step of each number is found by halving.
+  std::int64_t from = 1;
+  for (std::int64_t t = loops.start; t <= loops.forward && from <= steps; ++t) {
+    std::int64_t low = from, high = steps + 1;
+    while (low < high) {
+      const auto middle = low + (high - low) / 2;
+      if (scheduled_loops(loops, middle) > t) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    law[static_cast<std::size_t>(t) - 1] =
+        static_cast<double>(low - from) / static_cast<double>(steps);
+    from = low;
+  }
+  return law;
+}
+
 /// What lies above the table belongs to its last entry: a larger draw is cut down to the cap.
 void gather_rest(std::vector<double>& law) {
   double sum = 0.0;
@@ -59,6 +81,14 @@ void gather_rest(std::vector<double>& law) {
 
 std::int64_t backward_loops(std::int64_t forward, std::int64_t backward) {
   return backward == 0 ? forward : std::min(forward, backward);
+}
+
+std::int64_t scheduled_loops(const LoopsConfig& loops, std::int64_t step) {
+  if (step > loops.schedule_steps) return loops.forward;
+  const auto way = static_cast<double>(loops.forward - loops.start);
+  const double gone = way * static_cast<double>(step - 1);
+  return loops.start + static_cast<std::int64_t>(
+                           std::floor(gone / static_cast<double>(loops.schedule_steps) + 0.5));
 }
 
 LoopCount nominal_loops(const LoopsConfig& loops) {
@@ -74,11 +104,16 @@ LoopCount largest_loops(const LoopsConfig& loops) {
           static_cast<double>(backward_loops(forward, loops.backward))};
 }
 
+std::int64_t smallest_loops(const LoopsConfig& loops) {
+  if (loops.sampler == Sampler::kFixed) return loops.forward;
+  return loops.sampler == Sampler::kSchedule ? loops.start : 1;
+}
+
 RateLaw poisson_lognormal_rate(std::int64_t forward) {
   return {std::log(static_cast<double>(forward - 1)) - kRateSigma * kRateSigma / 2, kRateSigma};
 }
 
-std::vector<double> loop_law(const LoopsConfig& loops) {
+std::vector<double> loop_law(const LoopsConfig& loops, std::int64_t steps) {
   const auto longest = static_cast<std::size_t>(loops.max);
   std::vector<double> law;
   switch (loops.sampler) {
@@ -86,6 +121,8 @@ std::vector<double> loop_law(const LoopsConfig& loops) {
       law.assign(longest, 0.0);
       law[static_cast<std::size_t>(loops.forward) - 1] = 1.0;
       return law;
+    case Sampler::kSchedule:
+      return schedule(loops, steps);
     case Sampler::kPoissonLognormal:
       law = poisson_lognormal(loops.forward, longest);
       break;
@@ -97,10 +134,10 @@ std::vector<double> loop_law(const LoopsConfig& loops) {
   return law;
 }
 
-LoopCount expected_loops(const LoopsConfig& loops) {
+LoopCount expected_loops(const LoopsConfig& loops, std::int64_t steps) {
   if (loops.sampler == Sampler::kFixed) return nominal_loops(loops);
   LoopCount mean{0, 0};
-  const auto law = loop_law(loops);
+  const auto law = loop_law(loops, steps);
   for (std::size_t i = 0; i < law.size(); ++i) {
     const auto drawn = static_cast<std::int64_t>(i) + 1;
     mean.forward += law[i] * static_cast<double>(drawn);

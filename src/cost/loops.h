@@ -18,11 +18,19 @@ struct LoopCount {
 /// them when `backward` is 0.
 std::int64_t backward_loops(std::int64_t forward, std::int64_t backward);
 
+/// T of step `step` (from 1) under the sampler "schedule": the line from `start` in step 1 to
+/// `forward` in step schedule_steps + 1, to the nearest whole number (halves go up), and `forward`
+/// from there on.
+std::int64_t scheduled_loops(const LoopsConfig& loops, std::int64_t step);
+
 /// loops.forward and the B that goes with it. Under a sampler this is the nominal pair.
 LoopCount nominal_loops(const LoopsConfig& loops);
 
-/// The most loops one step can run: loops.forward when fixed, else the largest possible draw.
+/// The most loops one step can run: loops.forward unless drawn, then the largest possible draw.
 LoopCount largest_loops(const LoopsConfig& loops);
+
+/// The fewest loops that one step can run.
+std::int64_t smallest_loops(const LoopsConfig& loops);
 
 /// Parameters (mu, sigma) of the log-normal rate behind the Poisson-log-normal draw
 /// T = 1 + Poisson(rate), rate ~ LogNormal(mu, 0.5), with mean `forward` before the cap
@@ -32,11 +40,12 @@ struct RateLaw {
 };
 RateLaw poisson_lognormal_rate(std::int64_t forward);
 
-/// Probability of drawing T = i + 1, for T up to loops.max, where the cap gathers the rest.
-std::vector<double> loop_law(const LoopsConfig& loops);
+/// Probability of drawing T = i + 1, for T up to loops.max, where the cap gathers the rest. Of a
+/// schedule the share of the first `steps` steps that run so many, for T up to loops.forward.
+std::vector<double> loop_law(const LoopsConfig& loops, std::int64_t steps);
 
-/// Means of T and of min(B, T) over the draws. Every FLOPs formula is linear in these two, so their
-/// means give the mean cost.
-LoopCount expected_loops(const LoopsConfig& loops);
+/// Means of T and of min(B, T) over the draws, or over the `steps` steps of a schedule. Every FLOPs
+/// formula is linear in these two, so their means give the mean cost.
+LoopCount expected_loops(const LoopsConfig& loops, std::int64_t steps);
 
 }  // namespace rondo

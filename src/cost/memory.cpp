@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "cost/loops.h"
-#include "cost/parameters.h"
+#include "cost/flops.h"
+#include "cost/groups.h"
 
 namespace rondo {
 namespace {
@@ -182,17 +182,18 @@ ActivationBytes activation_bytes(const Config& config, std::int64_t vocab,
   const double chunk = head_chunk(config, tokens, static_cast<double>(vocab), options);
   ActivationBytes bytes;
   bytes.tokens = tokens * 2 * 8;
-  // Fused, coda and head take some sequences at a time (model/looped_lm); e, and input and output
-  // of the final norm, belong to no block.
+  // Fused, coda and head take some sequences at a time (model/looped_lm), else every read-out has
+  // its own coda; e, and input and output of the final norm, belong to no block.
+  const double read = read_outs(config.train, largest_loops(config.loops));
   const double behind =
-      config.engine.fused ? std::min(tokens, std::max(kLossTokens, length)) : tokens;
+      config.engine.fused ? std::min(tokens, std::max(kLossTokens, length)) : read * tokens;
   bytes.once = kBytes * ((static_cast<double>(model.prelude_layers) * block + width) * tokens +
                          (static_cast<double>(model.coda_layers) * block + 2 * width) * behind);
   bytes.loops = tokens * kBytes * (config.loops.recompute ? kept * width + loop : kept * loop);
   // Logits, composed also their log-softmax and gradient; the last state and its gradient; the
   // gradient of the head's weights, of this part and of those before.
   bytes.head = kBytes * (chunk * (config.engine.fused ? 1 : 3) * static_cast<double>(vocab) +
-                         2 * tokens * width + 2 * width * static_cast<double>(vocab));
+                         (1 + read) * tokens * width + 2 * width * static_cast<double>(vocab));
   bytes.scratch = kBytes * block_scratch(config, tokens);
   bytes.packed = packed_bytes(model, vocab);
   bytes.slack = slack_of(bytes);
@@ -214,7 +215,7 @@ MemoryBytes memory_bytes(const Config& config, std::int64_t vocab, const MemoryO
   MemoryBytes bytes;
   bytes.weights = kBytes * parameters;
   bytes.gradients = kBytes * parameters;
-  bytes.optimizer = 2 * kBytes * parameters;
+  bytes.optimizer = kBytes * optimizer_values(config, vocab);
   bytes.activations = activation_bytes(config, vocab, options).total();
   bytes.kv_cache_per_token =
       kv_cache_bytes_per_token(config.model, static_cast<double>(config.loops.forward));

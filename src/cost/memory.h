@@ -63,7 +63,7 @@ ActivationBytes activation_bytes(const Config& config, std::int64_t vocab,
 struct MemoryBytes {
   double weights = 0;    ///< 4 a parameter
   double gradients = 0;  ///< 4 a parameter
-  double optimizer = 0;  ///< AdamW's two moments: 8 a parameter
+  double optimizer = 0;  ///< AdamW's two moments, 8 a parameter, or Muon's one, 4
   double activations = 0;
   double kv_cache_per_token = 0;  ///< generation at loops.forward loops; not part of total()
 

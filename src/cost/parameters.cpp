@@ -129,6 +129,11 @@ std::int64_t TensorShape::count() const {
   return product;
 }
 
+bool TensorShape::is_block_matrix() const {
+  return is_hidden_matrix() && !name.starts_with("inject.") && !name.starts_with("history.") &&
+         !name.starts_with("merge.");
+}
+
 std::int64_t tokenizer_size(const std::string& tokenizer) {
   require(tokenizer == "bytes",
           "data.tokenizer = \"{}\": not available in this version; expected \"bytes\"", tokenizer);
@@ -185,7 +190,9 @@ ParameterCounts count_parameters(const ModelConfig& model, std::int64_t vocab) {
     } else {
       (once ? counts.once : counts.recurrent) += count;
     }
-    if (tensor.is_hidden_matrix()) (once ? counts.n_once_matrices : counts.n_rec_matrices) += count;
+    if (!tensor.is_hidden_matrix()) continue;
+    (once ? counts.n_once_matrices : counts.n_rec_matrices) += count;
+    if (tensor.name.starts_with("coda.")) counts.n_coda_matrices += count;
   }
   return counts;
 }

@@ -29,6 +29,8 @@ struct TensorShape {
   [[nodiscard]] bool is_hidden_matrix() const {
     return shape.size() == 2 && group != ParameterGroup::kEmbedding;
   }
+  /// A hidden matrix of attention or feed-forward: no injection, history or merge.
+  [[nodiscard]] bool is_block_matrix() const;
 };
 
 /// Numbers of parameters.
@@ -40,6 +42,8 @@ struct ParameterCounts {
   /// The two-dimensional part of `once` and `recurrent`: N_once and N_rec of the FLOPs formula.
   std::int64_t n_once_matrices = 0;
   std::int64_t n_rec_matrices = 0;
+  /// The part of `n_once_matrices` that every read-out of a looped model uses: the coda's.
+  std::int64_t n_coda_matrices = 0;
 
   [[nodiscard]] std::int64_t non_embedding() const { return once + recurrent; }
 };

@@ -9,14 +9,14 @@
 #include "cost/memory.h"
 #include "cost/parameters.h"
 #include "cost/time_conditioning.h"
+#include "cost/time_update.h"
 
 namespace rondo {
 namespace {
 
 // The packed feed-forward width is a multiple of this (nn/block).
 constexpr double kPad = 16.0;
-// Calls for each tensor of the optimiser, and for a number that is read back: node, sum, clear,
-// copy.
+// Calls for a number that is read back.
 constexpr double kSmallCalls = 6.0;
 // A pass of evaluation holds at most so many tokens (eval/loss).
 constexpr double kEvaluationTokens = 4096.0;
@@ -291,21 +291,6 @@ void Counter::pack_weights(double layers, double backward_uses, bool gradients) 
   }
 }
 
-double parameters_of(const ModelConfig& model, std::int64_t vocab) {
-  return static_cast<double>(count_parameters(model, vocab).total);
-}
-
-/// Reads weights, gradients and moments, writes all but the gradients; the norm of the gradients
-/// before, and in most steps their scaling.
-StepSeconds update(const Config& config, std::int64_t vocab, const MachineSpeed& speed) {
-  StepSeconds seconds;
-  const double parameters = parameters_of(config.model, vocab);
-  const auto tensors = static_cast<double>(parameter_shapes(config.model, vocab).size());
-  seconds.optimizer = operation_seconds(speed.add, parameters, false) * (7 + 1 + 2) / 3.0;
-  seconds.overhead = tensors * kSmallCalls * call_seconds(speed.add, false);
-  return seconds;
-}
-
 double largest_evaluation_rows(const Config& config) {
   const double most =
       config.model.kind == ModelKind::kRlt ? 8 * kEvaluationTokens : kEvaluationTokens;
@@ -356,7 +341,7 @@ StepSeconds step_seconds(const Config& config, std::int64_t vocab, std::int64_t 
     head.head(static_cast<double>(vocab), rows * length, {});
     seconds += head.sum();
     seconds = static_cast<double>(config.train.batch) / rows * seconds;
-    return seconds += update(config, vocab, speed);
+    return seconds += update_seconds(config, vocab, speed);
   }
   const auto length = static_cast<double>(config.data.sequence_length);
   const auto rows = static_cast<double>(micro_batch);
@@ -366,12 +351,16 @@ StepSeconds step_seconds(const Config& config, std::int64_t vocab, std::int64_t 
   const Passes each{loops.forward + again, loops.backward};
 
   Counter counter(config, speed, rows, length);
-  counter.block({outside, outside});
+  // Every read-out has its own pass through the coda and the head.
+  const double read = read_outs(config.train, loops);
+  const double again_read = (read - 1) * static_cast<double>(model.coda_layers);
+  counter.block({outside + again_read, outside + again_read});
   counter.block({core * each.forward, core * each.backward});
   counter.inject(each);
   if (model.loop_norm) counter.norm(each);
   counter.once({});
-  counter.head(static_cast<double>(vocab), rows * length, {});
+  if (read > 1) counter.norm({read - 1, read - 1});
+  counter.head(static_cast<double>(vocab), read * rows * length, {});
   counter.pack_weights(outside, 1, true);
   counter.pack_weights(core, loops.backward, true);
   auto seconds = counter.sum();
@@ -381,12 +370,13 @@ StepSeconds step_seconds(const Config& config, std::int64_t vocab, std::int64_t 
   Counter records(config, speed, rows, length);
   records.state_norms(loops.forward);
   seconds += records.sum();
-  return seconds += update(config, vocab, speed);
+  return seconds += update_seconds(config, vocab, speed);
 }
 
 StepSeconds step_seconds(const Config& config, std::int64_t vocab, std::int64_t micro_batch,
                          const MachineSpeed& speed) {
-  return step_seconds(config, vocab, micro_batch, speed, expected_loops(config.loops));
+  return step_seconds(config, vocab, micro_batch, speed,
+                      expected_loops(config.loops, config.train.steps));
 }
 
 RunSeconds run_seconds(const Config& config, std::int64_t vocab, std::int64_t micro_batch,
@@ -420,9 +410,8 @@ RunSeconds run_seconds(const Config& config, std::int64_t vocab, std::int64_t mi
 double sustained_gflops(const Config& config, std::int64_t vocab, std::int64_t micro_batch,
                         const MachineSpeed& speed) {
   const auto counts = count_parameters(config.model, vocab);
-  const double flops =
-      train_matmul_flops(static_cast<double>(counts.n_once_matrices),
-                         static_cast<double>(counts.n_rec_matrices), expected_loops(config.loops));
+  const auto loops = expected_loops(config.loops, config.train.steps);
+  const double flops = train_matmul_flops(counts, loops, read_outs(config.train, loops));
   const double tokens =
       static_cast<double>(config.train.batch) * static_cast<double>(config.data.sequence_length);
   return flops * tokens / step_seconds(config, vocab, micro_batch, speed).total() / 1e9;

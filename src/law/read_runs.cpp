@@ -38,11 +38,12 @@ std::vector<std::string> run_columns() {
 /// Poisson-log-normal one costs as much as reading several runs.
 class MeanLoops {
  public:
-  LoopCount operator()(const LoopsConfig& loops) {
+  LoopCount operator()(const LoopsConfig& loops, std::int64_t steps) {
+    if (loops.sampler == Sampler::kSchedule) return expected_loops(loops, steps);
     const auto key = std::tuple(loops.forward, loops.backward, loops.sampler, loops.max);
     const auto at = known_.find(key);
     return at != known_.end() ? at->second
-                              : known_.emplace(key, expected_loops(loops)).first->second;
+                              : known_.emplace(key, expected_loops(loops, steps)).first->second;
   }
 
  private:
@@ -69,7 +70,7 @@ Outcome read_one(const fs::path& dir, MeanLoops& mean_loops) {
   if (!has_summary) return Unusable{fmt::format("no {}", kSummaryFile)};
   if (!std::isfinite(summary.validation_loss_nats)) return Unusable{"no validation_loss_nats"};
   const Config config = parse_recipe(read_file(dir / kConfigFile), kConfigFile);
-  const LoopCount loops = mean_loops(config.loops);
+  const LoopCount loops = mean_loops(config.loops, config.train.steps);
   return std::vector<std::string>{cell(summary.parameters.once),
                                   cell(summary.parameters.recurrent),
                                   cell(loops.forward),

@@ -49,9 +49,9 @@ Memory make_memory(const ModelConfig& config) {
 Merge make_merge(const ModelConfig& config) {
   const auto width = config.d_model;
   return {.norm = make_norm(width),
-          .gate = {.weight = {.role = Role::kMatrix, .shape = {width, 2 * width}, .value = {}},
+          .gate = {.weight = {.role = Role::kMergeMatrix, .shape = {width, 2 * width}, .value = {}},
                    .bias = {.role = Role::kBias, .shape = {width}, .value = {}}},
-          .state = make_linear(width, width),
+          .state = make_linear(width, width, Role::kMergeMatrix),
           .initial = {.role = Role::kFirstState, .shape = {width}, .value = {}}};
 }
 

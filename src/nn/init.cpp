@@ -15,7 +15,8 @@ double fan_out(const Parameter& parameter) { return static_cast<double>(paramete
 /// Standard deviation of a normal start.
 double spread(const Parameter& parameter, const ModelConfig& config) {
   constexpr double kUsual = 0.02;
-  const bool hidden = parameter.role == Role::kMatrix || parameter.role == Role::kResidualOutput;
+  const bool hidden = parameter.role == Role::kMatrix || parameter.role == Role::kMergeMatrix ||
+                      parameter.role == Role::kResidualOutput;
   if (config.init == Init::kUniform) return parameter.role == Role::kHead ? 1e-3 : 1.0;
   if (config.init == Init::kNormal || !hidden) return kUsual;
   const double in = fan_in(parameter), out = fan_out(parameter);
@@ -58,6 +59,7 @@ void initialise(const std::string& name, Parameter& parameter, const ModelConfig
       fill_pass_on(value, config.injection_init == InjectionInit::kInput);
       break;
     case Role::kMatrix:
+    case Role::kMergeMatrix:
     case Role::kResidualOutput:
       if (config.init == Init::kUniform) {
         fill_uniform(value, std::sqrt(3.0 / fan_in(parameter)), stream);

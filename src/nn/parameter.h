@@ -21,6 +21,7 @@ enum class Role {
   kEmbedding,       ///< embedding table [V, D]
   kHead,            ///< untied head [V, D]
   kMatrix,          ///< hidden matrix [out, in]
+  kMergeMatrix,     ///< hidden matrix of an RLT's merge [out, in]
   kResidualOutput,  ///< hidden matrix that writes into the residual stream [out, in]
   kGain,            ///< gains of a norm
   kBias,            ///< what is added, from 0

@@ -109,6 +109,7 @@ Config set_loops(Config recipe, std::int64_t forward, std::int64_t backward) {
   }
   loops.forward = forward;
   loops.backward = backward;
+  loops.start = std::min(loops.start, forward);
   return recipe;
 }
 
@@ -185,7 +186,13 @@ std::vector<std::string> recipe_notes(const Config& recipe, const PlannedRecipe&
     lines.push_back(
         "T = 1: with model.injection = \"none\" and model.loop_norm = false it is a plain "
         "transformer");
-  if (recipe.loops.sampler != Sampler::kFixed)
+  if (recipe.loops.sampler == Sampler::kSchedule)
+    lines.push_back(
+        fmt::format("loops rise from {} to T = {} over {} steps; the plan takes T from "
+                    "the first step on",
+                    planned.config.loops.start, planned.config.loops.forward,
+                    planned.config.loops.schedule_steps));
+  if (is_drawn(recipe.loops.sampler))
     lines.push_back(fmt::format("loops are drawn ({}); T = {} is their mean",
                                 word(recipe.loops.sampler), planned.config.loops.forward));
   return lines;

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/statistics.h"
+#include "config/kinds.h"
 #include "config/recipe.h"
 #include "record/config_lines.h"
 #include "record/utf8.h"
@@ -91,12 +92,13 @@ class GroupBuilder {
     group_.flops_per_token_forward = first([](const auto& s) { return s.flops_per_token_forward; });
     group_.effective_depth = first([](const auto& s) { return s.effective_depth; });
     if (const auto& config = table_.runs[group_.runs.front()].config) {
+      group_.physical_depth = static_cast<double>(physical_depth(*config));
       const auto& loops = config->loops;
       group_.loops = static_cast<double>(loops.forward);
       group_.backward_loops =
           static_cast<double>(loops.backward == 0 ? loops.forward : loops.backward);
       group_.sampler = std::string(word(loops.sampler));
-      if (loops.sampler == Sampler::kFixed)
+      if (!is_drawn(loops.sampler))
         group_.backward_loops = std::min(group_.backward_loops, group_.loops);
     }
   }
@@ -168,6 +170,7 @@ Json group_json(const RunTable& table, const RunGroup& group) {
           {"loops", number(group.loops)},
           {"backward_loops", number(group.backward_loops)},
           {"sampler", group.sampler},
+          {"physical_depth", number(group.physical_depth)},
           {"effective_depth", number(group.effective_depth)},
           {"train_loss_nats", spread_json(group.train_loss_nats)},
           {"validation_loss_nats", spread_json(group.validation_loss_nats)},
@@ -200,6 +203,7 @@ RunTable make_run_table(std::vector<RunRecord> runs) {
   }
   for (auto& group : table.groups) GroupBuilder(table, group).build();
   name_groups(table);
+  table.matches = comparison_matches(table);
   table.warnings = comparison_warnings(table);
   return table;
 }
@@ -228,9 +232,9 @@ TextTable to_text(const RunTable& table) {
     bits = bits || group.bits_per_byte.count > 0;
     accuracy = accuracy || group.accuracy.count > 0;
   }
-  std::vector<std::string> header = {"group",  "seeds", "parameters",
-                                     "loops",  "depth", "FLOPs/token",
-                                     "tokens", "FLOPs", "validation nats"};
+  std::vector<std::string> header = {"group",  "seeds",          "parameters",  "loops",
+                                     "layers", "depth",          "FLOPs/token", "tokens",
+                                     "FLOPs",  "validation nats"};
   if (bits || !accuracy) header.emplace_back("bits/byte");
   if (accuracy) header.emplace_back("accuracy");
   header.emplace_back("failed");
@@ -240,6 +244,7 @@ TextTable to_text(const RunTable& table) {
                                     join(group.seeds, ","),
                                     count_text(group.parameters.total),
                                     loops_text(group),
+                                    count_text(group.physical_depth),
                                     count_text(group.effective_depth),
                                     count_text(group.flops_per_token_train),
                                     count_text(group.tokens),
@@ -272,7 +277,10 @@ Json to_json(const RunTable& table) {
                     {"wall_s", number(summary.wall_s)},
                     {"peak_bytes", number(summary.peak_bytes)}});
   }
-  return {{"groups", groups}, {"runs", runs}, {"warnings", table.warnings}};
+  Json matches = Json::array();
+  for (const auto& match : table.matches)
+    matches.push_back({{"what", match.what}, {"equal", match.equal}, {"text", match.text}});
+  return {{"groups", groups}, {"runs", runs}, {"matches", matches}, {"warnings", table.warnings}};
 }
 
 }  // namespace rondo

@@ -30,11 +30,19 @@ struct RunGroup {
   double flops = kNotRecorded, tokens = kNotRecorded;  ///< of a whole training, mean over runs
   double loops = kNotRecorded, backward_loops = kNotRecorded;  ///< T and B of the config
   std::string sampler;
-  double effective_depth = kNotRecorded;
+  double physical_depth = kNotRecorded, effective_depth = kNotRecorded;
   Spread train_loss_nats, validation_loss_nats, bits_per_byte, accuracy;
   std::size_t finished = 0, running = 0, interrupted = 0, diverged = 0, failed = 0;
   /// No run has finished, so that the means are over the last values of unfinished ones.
   bool provisional = false;
+};
+
+/// Something that a comparison of loops should hold fixed, and whether this one does.
+struct Match {
+  std::string
+      what;  ///< "physical depth", "effective depth in training" or "at inference", "recipe"
+  bool equal = false;
+  std::string text;  ///< the common value, or which groups have which
 };
 
 /// Runs, groups in the order of their first run, and what to know before comparing them.
@@ -42,6 +50,7 @@ struct RunTable {
   std::vector<RunRecord> runs;
   std::vector<std::string> names;  ///< one per run: its folder below what all runs share
   std::vector<RunGroup> groups;
+  std::vector<Match> matches;  ///< of two groups and more
   std::vector<std::string> warnings;
 };
 
@@ -67,6 +76,13 @@ std::string loops_text(const RunGroup& group);
 /// What makes the groups of a table unequal, in sentences: parameters, training FLOPs, tokens,
 /// depth, tokenizer, data, validation, machine time; and groups of one seed.
 std::vector<std::string> comparison_warnings(const RunTable& table);
+
+/// Physical depth, effective depth in training and at inference (of the losses in the table, and of
+/// the sweep), and recipe: all keys that decide a run's numbers but the seed and those depths.
+std::vector<Match> comparison_matches(const RunTable& table);
+
+/// The same in sentences: what is equal, then what is not.
+std::vector<std::string> matches_text(const std::vector<Match>& matches);
 
 /// Names for runs: the folders below what all of them share.
 std::vector<std::string> run_names(std::span<const RunRecord> runs);

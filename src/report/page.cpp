@@ -54,6 +54,7 @@ std::string groups_section(const RunTable& table, const std::string& anchor = "g
       {column("validation_loss_nats"),
        column("parameters"),
        {"loops", "Loops run in training, T; B: the last ones that are back-propagated.", true, ""},
+       {"layers", std::string(field_name("physical_depth").meaning), true, ""},
        {"depth", std::string(field_name("effective_depth").meaning), true, "layers"},
        {"forward FLOPs", std::string(field_name("flops_per_token_forward").meaning), true,
         "per token"},
@@ -66,17 +67,20 @@ std::string groups_section(const RunTable& table, const std::string& anchor = "g
     if (bits) row.push_back(spread_text(group.bits_per_byte));
     if (accuracy) row.push_back(spread_text(group.accuracy));
     for (auto& cell : {spread_text(group.validation_loss_nats), count_text(group.parameters.total),
-                       escape_html(loops_text(group)), count_text(group.effective_depth),
-                       count_text(group.flops_per_token_forward), count_text(group.flops),
-                       count_text(group.tokens)})
+                       escape_html(loops_text(group)), count_text(group.physical_depth),
+                       count_text(group.effective_depth), count_text(group.flops_per_token_forward),
+                       count_text(group.flops), count_text(group.tokens)})
       row.push_back(cell);
     rows.push_back(std::move(row));
   }
   const char* title = table.groups.size() > 1 ? "Comparison" : "Over all seeds";
+  std::string matches;
+  for (const auto& line : matches_text(table.matches))
+    matches += fmt::format("<p class=\"fine\">{}</p>\n", escape_html(line));
   return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", anchor, title) +
          html_table(columns, rows) +
-         "<p class=\"fine\">Mean ± sample standard deviation over the seeds that finished.</p>\n"
-         "</section>\n";
+         "<p class=\"fine\">Mean ± sample standard deviation over the seeds that finished.</p>\n" +
+         matches + "</section>\n";
 }
 
 /// The main numbers of a single run.

@@ -73,7 +73,7 @@ BenchSubject::BenchSubject(const BenchCase& one)
     : config_(settled(one.config)),
       data_(random_data(config_)),
       model_(initial_model(config_.model, config_.seed)),
-      optimizer_(named_parameters(model_), config_.train) {
+      optimizer_(named_parameters(model_), config_.train, form_of(config_.engine)) {
   set_form(model_, form_of(config_.engine));
 }
 
@@ -94,11 +94,7 @@ double BenchSubject::tokens_per_step() const {
 double BenchSubject::step() {
   const auto result =
       run_step(config_, window_batches(data_, config_.train), model_, optimizer_, ++step_);
-  return tokens_per_step() * flops_per_token(config_.model, config_.model.vocab,
-                                             config_.data.sequence_length,
-                                             {static_cast<double>(result.loops.forward),
-                                              static_cast<double>(result.loops.backward)})
-                                 .train;
+  return tokens_per_step() * flops_per_token(config_, count_of(result.loops)).train;
 }
 
 BenchRound BenchSubject::round(int steps) {

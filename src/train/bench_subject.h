@@ -40,7 +40,7 @@ class BenchSubject {
   Config config_;
   TrainingSet data_;
   Model model_;
-  AdamW optimizer_;
+  Optimizer optimizer_;
   std::int64_t step_ = 0;
 };
 

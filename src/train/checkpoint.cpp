@@ -33,7 +33,7 @@ void check_manifest(const Manifest& manifest, const fs::path& checkpoint) {
 }  // namespace
 
 void save_checkpoint(const fs::path& folder, const Config& config, const Model& model,
-                     const AdamW& optimizer, Manifest manifest) {
+                     const Optimizer& optimizer, Manifest manifest) {
   const fs::path path = folder / checkpoint_name(manifest.step);
   const fs::path temporary = path.string() + ".tmp";
   std::error_code ignored;
@@ -54,7 +54,7 @@ void save_checkpoint(const fs::path& folder, const Config& config, const Model& 
 }
 
 Manifest load_checkpoint(const fs::path& checkpoint, const Config& config, Model& model,
-                         AdamW& optimizer) {
+                         Optimizer& optimizer) {
   auto manifest = verify_checkpoint(checkpoint);
   check_manifest(manifest, checkpoint);
   require(

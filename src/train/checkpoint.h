@@ -12,11 +12,11 @@ namespace rondo {
 /// schedule, the position in the data and every random stream are functions of the step. The old
 /// checkpoints stay until this one is complete. Throws an error of the work when the disk is full.
 void save_checkpoint(const fs::path& folder, const Config& config, const Model& model,
-                     const AdamW& optimizer, Manifest manifest);
+                     const Optimizer& optimizer, Manifest manifest);
 
 /// Verifies a checkpoint's hashes and config, and loads it. Throws input errors that name what
 /// differs.
 Manifest load_checkpoint(const fs::path& checkpoint, const Config& config, Model& model,
-                         AdamW& optimizer);
+                         Optimizer& optimizer);
 
 }  // namespace rondo

@@ -1,4 +1,4 @@
-// AdamW over the parameters of a model.
+// The update rules over the parameters of a model: AdamW, and Muon where a recipe asks for it.
 #pragma once
 
 #include <map>
@@ -7,6 +7,7 @@
 
 #include "config/config.h"
 #include "nn/parameter.h"
+#include "tensor/ops.h"
 #include "tensor/safetensors.h"
 
 namespace rondo {
@@ -19,12 +20,19 @@ bool is_decayed(Role role);
 /// Whether train.matrix_lr_scale applies: hidden matrices, not embedding and head.
 bool is_hidden_matrix(Role role);
 
+/// Whether train.optimizer = "muon" moves it by Muon: the matrices of attention and feed-forward.
+/// Dense injections and histories start at the identity or zero and the merge of an RLT is a gate;
+/// they stay with AdamW, as do embedding, head and all that is no matrix.
+bool suits_muon(Role role);
+
 /// AdamW (Loshchilov & Hutter, 2019) with bias correction and decoupled decay: p loses lr · decay ·
 /// p, then moves by lr · m̂ / (√v̂ + eps). Moments are fp32, one pass over memory per parameter.
-class AdamW {
+/// With train.optimizer = "muon" the matrices that suit it follow muon_step() instead.
+class Optimizer {
  public:
   /// `parameters` in a fixed order with their full names; all have values.
-  AdamW(std::vector<std::pair<std::string, Parameter*>> parameters, const TrainConfig& train);
+  Optimizer(std::vector<std::pair<std::string, Parameter*>> parameters, const TrainConfig& train,
+            Form form = Form::kFused);
 
   /// Scales gradients so that their global norm is at most train.clip (0 = no cap); returns the
   /// norm before that, which may be non-finite.
@@ -36,7 +44,7 @@ class AdamW {
 
   void clear_gradients();
 
-  /// Moments by name: `m.<parameter>` and `v.<parameter>`.
+  /// Moments by name: `m.<parameter>` and, of AdamW, `v.<parameter>`.
   [[nodiscard]] TensorFile state() const;
   /// Throws input errors for missing or differently shaped moments; `source` names the file.
   void load_state(const TensorFile& file, const std::string& source);
@@ -45,10 +53,15 @@ class AdamW {
   struct Slot {
     std::string name;
     Parameter* parameter;
-    Tensor m, v;
+    bool muon;
+    Tensor m, v;  ///< v undefined under Muon
   };
+  void step_adamw(double learning_rate, std::int64_t step);
+  void step_muon(double learning_rate);
+
   std::vector<Slot> slots_;
   TrainConfig train_;
+  Form form_;
 };
 
 /// All parameters of a part with their names.

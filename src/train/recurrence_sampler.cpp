@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "base/rng.h"
-#include "cost/loops.h"
 
 namespace rondo {
 namespace {
@@ -13,7 +12,8 @@ namespace {
 std::int64_t draw(const LoopsConfig& loops, const RandomStream& stream) {
   switch (loops.sampler) {
     case Sampler::kFixed:
-      return loops.forward;
+    case Sampler::kSchedule:
+      break;
     case Sampler::kUniform:
       return 1 + static_cast<std::int64_t>(
                      stream.below(static_cast<std::uint64_t>(2 * loops.forward - 1), 0));
@@ -32,8 +32,9 @@ std::int64_t draw(const LoopsConfig& loops, const RandomStream& stream) {
 
 LoopDraw draw_loops(const LoopsConfig& loops, std::uint64_t seed, std::int64_t step) {
   const RandomStream stream(seed, "loops", static_cast<std::uint64_t>(step));
-  const auto forward =
-      loops.sampler == Sampler::kFixed ? loops.forward : std::min(draw(loops, stream), loops.max);
+  auto forward = loops.forward;
+  if (loops.sampler == Sampler::kSchedule) forward = scheduled_loops(loops, step);
+  if (is_drawn(loops.sampler)) forward = std::min(draw(loops, stream), loops.max);
   return {forward, backward_loops(forward, loops.backward)};
 }
 

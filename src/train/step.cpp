@@ -49,30 +49,64 @@ Tensor weighted_loss(const LoopedPass& pass, const Tensor& state_BTD, const Batc
   return rondo::weighted_loss(pass.read_out(state_BTD), head, batch);
 }
 
+/// Weight of the loss of each of the last `count` of `loops` loops; they sum to 1.
+std::vector<double> loss_weights(LoopLoss kind, std::int64_t loops, std::int64_t count) {
+  std::vector<double> weights;
+  double sum = 0;
+  for (auto loop = loops - count + 1; loop <= loops; ++loop) {
+    weights.push_back(kind == LoopLoss::kLinear ? static_cast<double>(loop) : 1.0);
+    sum += weights.back();
+  }
+  for (auto& weight : weights) weight /= sum;
+  return weights;
+}
+
 /// Forward and backward pass of some rows, whose loss is divided by `whole`; adds to the gradients,
-/// returns the loss before the division.
+/// returns the loss before the division. With train.loop_loss the losses of the loops that have one
+/// are added to `loop_losses`. Loops without gradient have none: their states are constants, and a
+/// loss on them would train coda and head alone.
 double accumulate(const Config& config, const Batch& batch, double whole, const LoopedLm& model,
-                  const LoopPlan& plan, std::vector<double>* state_norms) {
+                  const LoopPlan& plan, std::vector<double>* state_norms,
+                  std::vector<double>& loop_losses) {
   auto input = make_input(batch);
   input.state_seed = config.seed;
   input.sample_keys = batch.keys;
   const LoopedPass pass(model, input);
-  LoopObserver observe;
-  if (state_norms != nullptr)
-    observe = [&](std::int64_t loop, const Tensor& state) {
-      if (loop > 0) state_norms->push_back(rms(state));
-    };
-  const auto state = pass.run(plan, observe);
-  const auto nats = batch.weights.empty() ? pass.summed_loss(state, make_targets(batch))
-                                          : weighted_loss(pass, state, batch);
-  back_propagate(nats / whole);
-  return nats.item<double>();
+  const bool every = config.train.loop_loss != LoopLoss::kLast;
+  std::vector<Tensor> states;
+  const LoopObserver observe = [&](std::int64_t loop, const Tensor& state) {
+    if (loop > 0 && state_norms != nullptr) state_norms->push_back(rms(state));
+    if (loop > plan.prefix() && every) states.push_back(state);
+  };
+  const auto last = pass.run(plan, observe);
+  const auto loss = [&](const Tensor& state) {
+    return batch.weights.empty() ? pass.summed_loss(state, make_targets(batch))
+                                 : weighted_loss(pass, state, batch);
+  };
+  if (!every) {
+    const auto nats = loss(last);
+    back_propagate(nats / whole);
+    return nats.item<double>();
+  }
+  const auto weights =
+      loss_weights(config.train.loop_loss, plan.loops, static_cast<std::int64_t>(states.size()));
+  loop_losses.resize(states.size());
+  Tensor sum;
+  double nats = 0;
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    const auto one = loss(states[i]);
+    nats = one.item<double>();
+    loop_losses[i] += nats;
+    sum = i == 0 ? one * weights[i] : sum + one * weights[i];
+  }
+  back_propagate(sum / whole);
+  return nats;
 }
 
 }  // namespace
 
 StepResult run_step(const Config& config, const StepBatches& batches, Model& model,
-                    AdamW& optimizer, std::int64_t step) {
+                    Optimizer& optimizer, std::int64_t step) {
   StepResult result;
   result.loops = draw_loops(config.loops, config.seed, step);
   const LoopPlan plan{.loops = result.loops.forward,
@@ -95,14 +129,16 @@ StepResult run_step(const Config& config, const StepBatches& batches, Model& mod
           if constexpr (std::is_same_v<decltype(held), const Rlt&>) {
             return accumulate_rlt(config, batch, whole, step, held, norms);
           } else {
-            return accumulate(config, batch, whole, held, plan, norms);
+            return accumulate(config, batch, whole, held, plan, norms, result.loop_losses);
           }
         },
         model);
   }
   result.loss_nats /= whole;
+  for (auto& loss : result.loop_losses) loss /= whole;
   result.gradient_norm = optimizer.clip_gradients();
   result.learning_rate = learning_rate_at(config.train, step);
+  // Losses of earlier loops that are not finite make gradients so.
   result.finite = std::isfinite(result.loss_nats) && std::isfinite(result.gradient_norm);
   if (result.finite) optimizer.step(result.learning_rate, step);
   return result;

@@ -13,7 +13,9 @@ namespace rondo {
 /// What a step measured.
 struct StepResult {
   LoopDraw loops{};
-  double loss_nats = 0;      ///< mean over the batch's tokens (tasks: examples), before the step
+  double loss_nats = 0;  ///< mean over the batch's tokens (tasks: examples), before the step
+  /// The same of every loop that has a loss, the last one last; empty where it alone has one.
+  std::vector<double> loop_losses;
   std::int64_t tokens = 0;   ///< read, filling left out
   double gradient_norm = 0;  ///< before clipping
   double learning_rate = 0;
@@ -26,6 +28,6 @@ struct StepResult {
 /// Runs step `step` (from 1) of the recipe on batches(step). All it depends on besides the weights
 /// and moments is (config, step).
 StepResult run_step(const Config& config, const StepBatches& batches, Model& model,
-                    AdamW& optimizer, std::int64_t step);
+                    Optimizer& optimizer, std::int64_t step);
 
 }  // namespace rondo

@@ -92,7 +92,7 @@ class Run {
   StepBatches batches_;
   Config config_;
   Model model_;
-  std::optional<AdamW> optimizer_;
+  std::optional<Optimizer> optimizer_;
   std::optional<RunWriter> writer_;
   Progress progress_;
 
@@ -128,7 +128,7 @@ Run::Run(const Config& recipe, const TrainOptions& options)
     check_weights(file);
     load_weights(model_, read_safetensors(file), file.string());
   }
-  optimizer_.emplace(named_parameters(model_), config_.train);
+  optimizer_.emplace(named_parameters(model_), config_.train, form_of(config_.engine));
   if (options_.profile) profile_.emplace(*options_.profile);
   last_ = config_.train.stop_after == 0 ? config_.train.steps
                                         : std::min(config_.train.steps, config_.train.stop_after);
@@ -229,10 +229,8 @@ bool Run::step() {
   train_loss_ = result.loss_nats;
   const auto tokens = static_cast<double>(result.tokens);
   tokens_ += tokens;
-  flops_ += tokens * train_matmul_flops(static_cast<double>(counts_.n_once_matrices),
-                                        static_cast<double>(counts_.n_rec_matrices),
-                                        {static_cast<double>(result.loops.forward),
-                                         static_cast<double>(result.loops.backward)});
+  const auto loops = count_of(result.loops);
+  flops_ += tokens * train_matmul_flops(counts_, loops, read_outs(config_.train, loops));
   append_step(result, seconds);
   show(result, seconds);
 
@@ -341,6 +339,7 @@ void Run::append_step(const StepResult& result, double seconds) {
                 {"gradient_norm", result.gradient_norm},
                 {"step_time_s", seconds},
                 {"state_norms", result.state_norms}};
+  if (config_.train.loop_loss != LoopLoss::kLast) event["loop_losses_nats"] = result.loop_losses;
   if (config_.model.kind == ModelKind::kRlt)
     event["feedback_interval"] = feedback_interval_at(config_, step_);
   writer_->append(event);
@@ -349,11 +348,7 @@ void Run::append_step(const StepResult& result, double seconds) {
 void Run::show(const StepResult& result, double seconds) {
   if (!progress_.due()) return;
   const auto flops =
-      flops_per_token(
-          config_.model, config_.model.vocab, config_.data.sequence_length,
-          {static_cast<double>(result.loops.forward), static_cast<double>(result.loops.backward)})
-          .train *
-      static_cast<double>(result.tokens);
+      flops_per_token(config_, count_of(result.loops)).train * static_cast<double>(result.tokens);
   const double typical = median(std::vector<double>(step_times_.begin(), step_times_.end()));
   progress_.update(
       fmt::format("step {}/{}  loss {:.4f}  {} tokens/s  {:.0f} % of the roof  {} left", step_,
@@ -369,7 +364,7 @@ Json Run::facts() const {
           {"flops_per_token", described["flops_per_token"]},
           {"effective_depth", described["effective_depth"]},
           {"trained_loops",
-           {{"min", config_.loops.sampler == Sampler::kFixed ? config_.loops.forward : 1},
+           {{"min", smallest_loops(config_.loops)},
             {"max", std::llround(largest_loops(config_.loops).forward)}}},
           {"seed", config_.seed},
           {"config_hash", config_hash(config_)},

@@ -94,16 +94,37 @@ TEST(RecipeErrors, UnknownWords) {
       {"size = \"huge\"", "r.toml:1: size = 'huge': expected one of xs, s, m, l, xl"},
       {"size = 3", "r.toml:1: size = 3: expected one of xs, s, m, l, xl"},
       {"[train]\noptimizer = \"Adamw\"",
-       "r.toml:2: train.optimizer = 'Adamw': expected one of adamw"},
+       "r.toml:2: train.optimizer = 'Adamw': expected one of adamw, muon"},
   });
 }
 
 TEST(RecipeErrors, FeaturesThatAreNotThere) {
   expect_all({
-      {"[loops]\nstart = 2",
-       "r.toml:2: loops.start = 2: not available in this version; leave the key out"},
       {"[data]\ntokenizer = \"t.model\"",
        "r.toml: data.tokenizer = \"t.model\": not available in this version; expected \"bytes\""},
+  });
+}
+
+TEST(RecipeErrors, KeysOfAnotherSamplerOrOptimizer) {
+  expect_all({
+      {"[loops]\nstart = 2",
+       "r.toml: loops.start = 2 and loops.schedule_steps = 0 belong to loops.sampler = "
+       "\"schedule\" and this one is \"fixed\"; leave them out or change the sampler"},
+      {"[loops]\nsampler = \"schedule\"",
+       "r.toml: loops.sampler = \"schedule\" with loops.schedule_steps = 0: set in how many steps "
+       "T rises from loops.start = 1 to loops.forward = 4"},
+      {"[loops]\nsampler = \"schedule\"\nschedule_steps = 9\nstart = 5",
+       "r.toml: loops.start = 5 is above loops.forward = 4; a schedule rises, so lower the start"},
+      {"[train]\nmuon_scale = \"spectral\"",
+       "r.toml: train.muon_momentum = 0.95 and train.muon_scale = \"spectral\" belong to "
+       "train.optimizer = \"muon\" and this one is \"adamw\"; leave them out or change the "
+       "optimizer"},
+      {"[train]\noptimizer = \"muon\"\nmuon_momentum = 1.0",
+       "r.toml: train.muon_momentum = 1: must be below 1"},
+      {"[model]\nkind = \"rlt\"\n[train]\nloop_loss = \"mean\"",
+       "r.toml:4: train.loop_loss = 'mean': belongs to model.kind = \"looped\" and this recipe's "
+       "is "
+       "\"rlt\"; leave it out or change the kind"},
   });
 }
 

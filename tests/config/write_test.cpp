@@ -86,7 +86,19 @@ Config random_config(std::uint64_t which) {
   model.layout.clear();
   model.history_window = model.history == HistoryForm::kNone ? 0 : model.history_window + 1;
   model.core_layers += 1;
-  if (model.timestep == TimestepForm::kNone || config.loops.sampler != Sampler::kFixed)
+  auto& loops = config.loops;
+  if (loops.sampler == Sampler::kSchedule) {
+    loops.start = std::min(loops.start, loops.forward);
+    loops.schedule_steps += 1;
+  } else {
+    loops.start = 1;
+    loops.schedule_steps = 0;
+  }
+  if (config.train.optimizer != OptimizerKind::kMuon) {
+    config.train.muon_momentum = TrainConfig().muon_momentum;
+    config.train.muon_scale = TrainConfig().muon_scale;
+  }
+  if (model.timestep == TimestepForm::kNone || is_drawn(loops.sampler))
     model.timestep_grid = TimestepGrid::kRescaled;
   config.loops.max = which % 3 == 0 ? 0 : config.loops.forward + config.loops.max;
   config.data.tokenizer = "bytes";
@@ -192,8 +204,9 @@ struct Changed {
 TEST(Hash, CoversEveryKeyButTheFreeOnes) {
   const std::set<std::string> free = {"train.stop_after", "train.validate_every",
                                       "train.checkpoint_every", "train.keep", "engine.threads"};
-  // Its enumeration has one word in this version.
-  const std::set<std::string> single = {"train.optimizer"};
+  // They belong to features that are off, and have their defaults whenever these are.
+  const std::set<std::string> off = {"train.muon_momentum", "train.muon_scale", "loops.start",
+                                     "loops.schedule_steps"};
   for (const char* kind : {"looped", "rlt"}) {
     const auto config = read("", {fmt::format("model.kind={}", kind)});
     visit_fields(config, [&](const FieldInfo& info, const auto&) {
@@ -201,13 +214,27 @@ TEST(Hash, CoversEveryKeyButTheFreeOnes) {
       visit_fields(other, [&](const FieldInfo& field, auto& value) {
         if (field.key() == info.key()) Changed()(value);
       });
-      const bool same = free.contains(info.key()) || single.contains(info.key()) ||
+      const bool same = free.contains(info.key()) || off.contains(info.key()) ||
                         !applies(info.key(), config.model.kind);
       EXPECT_EQ(config_hash(other) == config_hash(config), same) << info.key();
       const auto changes = differences(config, other);
       ASSERT_EQ(changes.size(), same ? 0U : 1U) << info.key();
       for (const auto& change : changes) EXPECT_TRUE(change.starts_with(info.key() + ": "));
     });
+  }
+}
+
+TEST(Hash, CoversTheKeysOfAFeatureThatIsOn) {
+  const auto pairs = std::vector<std::pair<Overrides, std::string>>{
+      {{"train.optimizer=muon"}, "train.muon_momentum=0.9"},
+      {{"train.optimizer=muon"}, "train.muon_scale=spectral"},
+      {{"loops.sampler=schedule", "loops.schedule_steps=9"}, "loops.start=2"},
+      {{"loops.sampler=schedule", "loops.schedule_steps=9"}, "loops.schedule_steps=8"}};
+  for (const auto& [on, change] : pairs) {
+    auto changed = on;
+    changed.push_back(change);
+    EXPECT_NE(config_hash(read("", on)), config_hash(read("", changed))) << change;
+    EXPECT_EQ(differences(read("", on), read("", changed)).size(), 1U) << change;
   }
 }
 

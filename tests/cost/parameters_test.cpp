@@ -156,7 +156,8 @@ TEST(Parameters, NamesAndShapesOfTheGoldenFiles) {
   int files = 0;
   for (const auto& entry : fs::directory_iterator("tests/golden")) {
     const auto& path = entry.path();
-    if (path.extension() != ".safetensors" || path.stem() == "optimizer") continue;
+    if (path.extension() != ".safetensors" || path.stem() == "optimizer" || path.stem() == "muon")
+      continue;
     const std::string content = read_file(path);
     std::uint64_t length = 0;
     for (int i = 7; i >= 0; --i)
@@ -193,6 +194,38 @@ TEST(Parameters, MoreThanCanBeCountedIsAnError) {
   EXPECT_THROW(counts_of(with({"model.d_model=4000000000", "model.heads=1"})), Error);
   EXPECT_THROW(counts_of(with({"model.d_model=1000000000", "model.heads=1", "model.d_ff=1"})),
                Error);
+}
+
+TEST(OptimizerGroups, MuonTakesAttentionAndFeedForward) {
+  const auto config =
+      with({"model.history=dense", "model.history_window=2", "model.timestep=adaln",
+            "train.optimizer=muon", "train.muon_scale=spectral", "train.matrix_lr_scale=2.0"});
+  const auto groups = optimizer_groups(config, 256);
+  const auto counts = counts_of(config);
+  ASSERT_EQ(groups.size(), 4U);
+  EXPECT_EQ(groups[0].name, "muon");
+  EXPECT_EQ(groups[0].optimizer, "muon (spectral)");
+  // Four layers of 4 d² and 3 d F; injection and history stay with AdamW.
+  const std::int64_t blocks = 4 * (4 * 256 * 256 + 3 * 256 * 683);
+  EXPECT_EQ(groups[0].parameters, blocks);
+  EXPECT_EQ(groups[0].tensor_count, 4 * 7);
+  EXPECT_EQ(groups[0].lr_scale, 2.0);
+  EXPECT_EQ(groups[0].weight_decay, 0.1);
+  EXPECT_EQ(groups[1].tensors, "inject.weight, history.*");
+  EXPECT_EQ(groups[1].optimizer, "adamw");
+  EXPECT_EQ(groups[1].parameters, 2 * 256 * 256 + 2 * 256 * 256);
+  EXPECT_EQ(groups[2].parameters, counts.embedding);
+  EXPECT_EQ(groups[3].weight_decay, 0.0);
+  std::int64_t sum = 0;
+  for (const auto& group : groups) sum += group.parameters;
+  EXPECT_EQ(sum, counts.total);
+  EXPECT_EQ(optimizer_values(config, 256), static_cast<double>(2 * counts.total - blocks));
+  // The merge of an RLT is no attention; with none, AdamW has no matrix left.
+  EXPECT_EQ(optimizer_groups(with({"model.kind=rlt", "train.optimizer=muon"}), 256)[1].tensors,
+            "merge.*.weight");
+  const auto none = optimizer_groups(with({"model.injection=none", "train.optimizer=muon"}), 256);
+  EXPECT_EQ(none[1].tensors, "none");
+  EXPECT_EQ(none[1].parameters, 0);
 }
 
 TEST(OptimizerGroups, CoverEveryTensorOnce) {

@@ -1,7 +1,8 @@
 """Writes the golden files beside it: inputs and results of the reference for the C++ tests.
 
   generate.py                  one file per case of the …cases.py, and counts.csv
-  generate.py --optimizer      optimizer.safetensors
+  generate.py --optimizer      optimizer.safetensors and muon.safetensors
+  generate.py --muon-check     holds Muon against products and against torch
   generate.py --check          writes nothing, fails where a file would change
   generate.py --cross-check    holds the reference against the transformers library
   generate.py --conditioning-check  holds the conditioned recurrence against other formulations
@@ -24,6 +25,7 @@ import torch
 
 import conditioning_cases
 import counts
+import muon
 import probe_cases
 import probes
 import rlt_cases
@@ -276,6 +278,12 @@ def optimizer_file():
     return safetensors(tensors, {"case": text, "rondo.config": toml({"train": TRAIN})})
 
 
+def muon_file():
+    text = "20 Muon steps in float64 with both scales; norms of the gradients below and above the clip"
+    return safetensors(muon.tensors(stream),
+                       {"case": text, "rondo.config": toml({"train": muon.TRAIN})})
+
+
 # ---------------------------------------------------------------- command line
 
 
@@ -292,6 +300,7 @@ def all_files():
         yield HERE / "rlt" / f"{name}.safetensors", partial(rlt_file, name, case)
     yield HERE / "counts.csv", counts.table
     yield HERE / "optimizer.safetensors", optimizer_file
+    yield HERE / "muon.safetensors", muon_file
 
 
 def check():
@@ -308,6 +317,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--optimizer", action="store_true")
+    parser.add_argument("--muon-check", action="store_true")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--cross-check", action="store_true")
     parser.add_argument("--conditioning-check", action="store_true")
@@ -319,6 +329,8 @@ def main():
     if options.cross_check:
         from cross_check import cross_check  # the only part that needs transformers
         sys.exit(0 if cross_check() else 1)
+    if options.muon_check:
+        sys.exit(0 if muon.check(stream) else 1)
     if options.conditioning_check:
         from conditioning_check import check_all
         sys.exit(0 if check_all() else 1)
@@ -335,7 +347,7 @@ def main():
         check()
         return
     for path, make in all_files():
-        if (path.stem == "optimizer") == options.optimizer:
+        if (path.stem in ("optimizer", "muon")) == options.optimizer:
             path.parent.mkdir(exist_ok=True)
             path.write_bytes(make())
             print(f"{path.name} {path.stat().st_size}")

@@ -37,7 +37,7 @@ TEST(Runs, EachFinishedRunIsARow) {
   ASSERT_EQ(table.rows(), 8U);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RunRecord run = read_run(runs[i]);
-    const LoopCount loops = expected_loops(run.config->loops);
+    const LoopCount loops = expected_loops(run.config->loops, run.config->train.steps);
     EXPECT_EQ(table.where(i), runs[i].string());
     EXPECT_EQ(table.find("run")->words[i], runs[i].string());
     EXPECT_EQ(table.numbers("n_once")[i], run.summary.parameters.once);

@@ -82,7 +82,8 @@ std::vector<fs::path> cases() {
   std::vector<fs::path> paths;
   for (const auto& folder : {kGolden, kGolden / "conditioning"})
     for (const auto& entry : fs::directory_iterator(folder))
-      if (entry.path().extension() == ".safetensors" && entry.path().stem() != "optimizer")
+      if (entry.path().extension() == ".safetensors" && entry.path().stem() != "optimizer" &&
+          entry.path().stem() != "muon")
         paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());
   return paths;

@@ -114,6 +114,39 @@ TEST(Table, WarnsOfUnequalBudgets) {
   EXPECT_TRUE(warned(table, "One seed only for longer-42"));
 }
 
+TEST(Table, SaysWhatAComparisonOfLoopsHoldsFixed) {
+  const TemporaryFolder tmp;
+  // 1 + 2 x 4 + 1 and 1 + 4 x 2 + 1: equal depth of other layers.
+  write_fake_run(tmp / "two", {.loops = 4, .backward = 4, .steps = 20, .core_layers = 2});
+  write_fake_run(tmp / "four", {.loops = 2, .backward = 2, .steps = 20, .core_layers = 4});
+  auto matches = table_of(tmp.path()).matches;
+  ASSERT_EQ(matches.size(), 4u);
+  EXPECT_EQ(matches[0].what, "physical depth");
+  EXPECT_FALSE(matches[0].equal);
+  EXPECT_EQ(matches[0].text, "6 in four, 4 in two");
+  EXPECT_EQ(matches[1].what, "effective depth in training");
+  EXPECT_TRUE(matches[1].equal);
+  EXPECT_EQ(matches[1].text, "10 layers");
+  EXPECT_EQ(matches[2].what, "effective depth at inference");
+  EXPECT_EQ(matches[3].what, "recipe");
+  EXPECT_TRUE(matches[3].equal) << matches[3].text;
+
+  write_fake_run(tmp / "truncated",
+                 {.loops = 4, .backward = 2, .injection = "channel", .steps = 20});
+  const auto table = table_of(tmp.path());
+  EXPECT_EQ(table.matches[0].text, "6 in four, 4 in truncated and two");
+  EXPECT_FALSE(table.matches[3].equal);
+  EXPECT_TRUE(table.matches[3].text.find("loops.backward is all in four and two, 2 in truncated") !=
+              std::string::npos)
+      << table.matches[3].text;
+  EXPECT_TRUE(table.matches[3].text.find("model.injection is \"dense\" in four and two, "
+                                         "\"channel\" in truncated") != std::string::npos)
+      << table.matches[3].text;
+  const auto lines = matches_text(table.matches);
+  EXPECT_EQ(lines[0].substr(0, 7), "Equal: ");
+  EXPECT_EQ(lines[1], "Different physical depth: 6 in four, 4 in truncated and two.");
+}
+
 TEST(Table, EqualBudgetsRaiseNoWarning) {
   const TemporaryFolder tmp;
   for (const std::uint64_t seed : {1, 2}) {
@@ -180,7 +213,7 @@ TEST(Table, AsTextAndJson) {
   write_fake_comparison(tmp.path(), 20);
   const RunTable table = table_of(tmp.path());
   const std::string text = to_text(table).tabbed();
-  EXPECT_NE(text.find("looped-4\t42,43\t3.331 M\t4\t10\t"), std::string::npos) << text;
+  EXPECT_NE(text.find("looped-4\t42,43\t3.331 M\t4\t4\t10\t"), std::string::npos) << text;
   EXPECT_NE(text.find(" ± 0.0085"), std::string::npos) << text;
   const Json json = to_json(table);
   EXPECT_EQ(json["groups"].size(), 4u);

@@ -36,7 +36,7 @@ struct Reference {
 
 TEST(AdamW, FollowsTheReferenceForAHundredSteps) {
   Reference reference;
-  AdamW optimizer(reference.list, reference.train);
+  Optimizer optimizer(reference.list, reference.train);
   for (std::int64_t step = 1; step <= 100; ++step) {
     reference.set_gradients(step);
     EXPECT_NEAR(optimizer.clip_gradients() / reference.at_step("gradient_norm", step), 1.0, 1e-6);
@@ -56,8 +56,9 @@ TEST(AdamW, FollowsTheReferenceForAHundredSteps) {
 
 TEST(AdamW, RestoredStateGoesOnBitForBit) {
   Reference whole, part;
-  AdamW first(whole.list, whole.train), before(part.list, part.train);
-  const auto run = [](Reference& reference, AdamW& optimizer, std::int64_t from, std::int64_t to) {
+  Optimizer first(whole.list, whole.train), before(part.list, part.train);
+  const auto run = [](Reference& reference, Optimizer& optimizer, std::int64_t from,
+                      std::int64_t to) {
     for (std::int64_t step = from; step <= to; ++step) {
       reference.set_gradients(step);
       optimizer.clip_gradients();
@@ -66,7 +67,7 @@ TEST(AdamW, RestoredStateGoesOnBitForBit) {
   };
   run(whole, first, 1, 20);
   run(part, before, 1, 11);
-  AdamW after(part.list, part.train);
+  Optimizer after(part.list, part.train);
   after.load_state(before.state(), "state");
   run(part, after, 12, 20);
   for (std::size_t i = 0; i < whole.list.size(); ++i)
@@ -77,19 +78,19 @@ TEST(AdamW, ClipsOnlyWhatIsTooLong) {
   Reference reference;
   auto train = reference.train;
   train.clip = 0.0;
-  AdamW never(reference.list, train);
+  Optimizer never(reference.list, train);
   reference.set_gradients(1);
   const double norm = never.clip_gradients();
   EXPECT_NEAR(never.clip_gradients(), norm, 1e-12);
   train.clip = norm / 4;
-  AdamW quarter(reference.list, train);
+  Optimizer quarter(reference.list, train);
   EXPECT_NEAR(quarter.clip_gradients(), norm, 1e-12);
   EXPECT_NEAR(quarter.clip_gradients(), norm / 4, 1e-6 * norm);
 }
 
 TEST(AdamW, RefusesForeignState) {
   Reference reference;
-  AdamW optimizer(reference.list, reference.train);
+  Optimizer optimizer(reference.list, reference.train);
   auto state = optimizer.state();
   state.tensors["m.matrix"] = at::zeros({1});
   EXPECT_THROW(optimizer.load_state(state, "state"), Error);
@@ -106,7 +107,7 @@ TEST(AdamW, MatrixLearningRateScaleTouchesHiddenMatricesOnly) {
   auto train = scaled.train;
   train.matrix_lr_scale = 2.0;
   train.weight_decay = plain.train.weight_decay = 0.0;
-  AdamW one(plain.list, plain.train), two(scaled.list, train);
+  Optimizer one(plain.list, plain.train), two(scaled.list, train);
   const auto before = plain.matrix.value.detach().clone();
   for (auto* reference : {&plain, &scaled}) reference->set_gradients(1);
   one.step(1e-3, 1);

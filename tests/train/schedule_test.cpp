@@ -50,6 +50,24 @@ TEST(Schedule, ComesDownAsItsNameSays) {
     EXPECT_NEAR(learning_rate_at(schedule(kind), 100), 0.1, 1e-12);
 }
 
+TEST(Schedule, WsdOfFiveEightyFiveTen) {
+  for (const char* name : {"llama-1b", "qwen-0.6b"}) {
+    const auto train = read_recipe(fmt::format("recipes/{}.toml", name)).train;
+    const auto steps = static_cast<double>(train.steps);
+    for (std::int64_t step = 1; step <= train.steps; ++step) {
+      const auto k = static_cast<double>(step);
+      const auto up = static_cast<double>(train.warmup_steps),
+                 down = static_cast<double>(train.decay_steps);
+      const double expected = k <= up             ? k / up
+                              : k <= steps - down ? 1.0
+                                                  : 1.0 - 0.9 * (k - (steps - down)) / down;
+      ASSERT_NEAR(learning_rate_at(train, step) / train.learning_rate, expected, 1e-12) << step;
+    }
+    EXPECT_NEAR(static_cast<double>(train.warmup_steps) / steps, 0.05, 1e-4);
+    EXPECT_NEAR(static_cast<double>(train.decay_steps) / steps, 0.10, 1e-4);
+  }
+}
+
 TEST(Schedule, MeetsOddLengths) {
   auto train = schedule(ScheduleKind::kCosine);
   train.warmup_steps = 0;
@@ -78,7 +96,7 @@ TEST(Sampler, DrawsFollowTheirLaw) {
   for (const auto sampler : {Sampler::kUniform, Sampler::kPoissonLognormal}) {
     for (const std::int64_t forward : {1, 4, 12}) {
       const auto loops = sampled(sampler, forward, 2, 4 * forward);
-      const auto law = loop_law(loops);
+      const auto law = loop_law(loops, 1);
       constexpr int kDraws = 20000;
       std::map<std::int64_t, int> seen;
       double sum = 0;
@@ -91,7 +109,7 @@ TEST(Sampler, DrawsFollowTheirLaw) {
         sum += static_cast<double>(draw.forward);
       }
       const double spread = static_cast<double>(forward) / std::sqrt(double{kDraws});
-      EXPECT_NEAR(sum / kDraws, expected_loops(loops).forward, 4.0 * spread);
+      EXPECT_NEAR(sum / kDraws, expected_loops(loops, 1).forward, 4.0 * spread);
       for (std::size_t i = 0; i < law.size(); ++i) {
         const double share = seen[static_cast<std::int64_t>(i) + 1] / double{kDraws};
         EXPECT_NEAR(share, law[i], 4.5 * std::sqrt(law[i] / kDraws) + 1e-4) << i + 1;
@@ -104,8 +122,8 @@ TEST(Sampler, MeanIsForward) {
   // With a cap far away nothing is lost at the top.
   for (const std::int64_t forward : {2, 4, 32}) {
     const auto loops = sampled(Sampler::kPoissonLognormal, forward, 0, 1000 * forward);
-    EXPECT_NEAR(expected_loops(loops).forward / static_cast<double>(forward), 1.0, 1e-4);
-    EXPECT_NEAR(expected_loops(sampled(Sampler::kUniform, forward, 0, 4 * forward)).forward,
+    EXPECT_NEAR(expected_loops(loops, 1).forward / static_cast<double>(forward), 1.0, 1e-4);
+    EXPECT_NEAR(expected_loops(sampled(Sampler::kUniform, forward, 0, 4 * forward), 1).forward,
                 static_cast<double>(forward), 1e-9);
   }
 }
@@ -119,6 +137,19 @@ TEST(Sampler, IsKeyedByStepAndSeed) {
         seed_matters || draw_loops(loops, 1, step).forward != draw_loops(loops, 2, step).forward;
   }
   EXPECT_TRUE(seed_matters);
+}
+
+TEST(Sampler, AScheduleIsTheSameForEverySeed) {
+  auto loops = sampled(Sampler::kSchedule, 4, 2, 0);
+  loops.start = 2;
+  loops.schedule_steps = 4;
+  std::string course;
+  for (std::int64_t step = 1; step <= 6; ++step) {
+    EXPECT_EQ(draw_loops(loops, 1, step).forward, draw_loops(loops, 2, step).forward);
+    course += fmt::format("{}/{} ", draw_loops(loops, 1, step).forward,
+                          draw_loops(loops, 1, step).backward);
+  }
+  EXPECT_EQ(course, "2/2 3/2 3/2 4/2 4/2 4/2 ");
 }
 
 TEST(Sampler, FixedIgnoresTheCapAndBackwardZeroMeansAll) {

@@ -57,7 +57,7 @@ std::pair<double, std::vector<Tensor>> first_step(Config config, std::int64_t ro
   config.train.clip = 0;
   const RunData data(config.data);
   auto model = initial_model(config.model, 3);
-  AdamW optimizer(named_parameters(model), config.train);
+  Optimizer optimizer(named_parameters(model), config.train);
   const auto result = run_step(config, data.batches(config.train), model, optimizer, 1);
   std::vector<Tensor> gradients;
   visit_parameters(model, [&](const std::string&, const Parameter& parameter) {

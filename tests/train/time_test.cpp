@@ -47,7 +47,7 @@ class Time : public testing::Test {
     const auto data = open_dataset(config.data);
     const auto batches = window_batches(data.training, config.train);
     Model model = initial_model(config.model, config.seed);
-    AdamW optimizer(named_parameters(model), config.train);
+    Optimizer optimizer(named_parameters(model), config.train);
     std::vector<double> seconds;
     for (std::int64_t step = 1; step <= 8; ++step) {
       const auto start = std::chrono::steady_clock::now();
