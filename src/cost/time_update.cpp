@@ -10,7 +10,7 @@ namespace rondo {
 namespace {
 
 // Calls for each tensor of the optimiser: node, sum, clear, copy.
-constexpr double kSmallCalls = 6.0;
+constexpr double kUpdateCalls = 6.0;
 // Tensors read and written for each value. The norm of the gradients and, in most steps, their
 // scaling; AdamW reads weights, gradients and moments and writes all but the gradients; Muon takes
 // the average of gradients, a copy, its norm and scaling, the copy that it multiplies, decay, sum.
@@ -45,7 +45,7 @@ StepSeconds update_seconds(const Config& config, std::int64_t vocab, const Machi
         newton_schulz_flops(rows, columns) * product_seconds(speed, m, m, m) / (2 * m * m * m);
   }
   seconds.optimizer += operation_seconds(speed.add, moved, false) / 3.0;
-  seconds.overhead = tensors * kSmallCalls * call_seconds(speed.add, false);
+  seconds.overhead = tensors * kUpdateCalls * call_seconds(speed.add, false);
   return seconds;
 }
 
