@@ -154,7 +154,7 @@ void declare_quickstart(CLI::App& app, int& status) {
   auto* command =
       app.add_subcommand("quickstart", "Train six small models and see what looping does");
   command->add_option("--out", arguments->out, "folder for runs and page; default runs/quickstart");
-  command->add_flag("--fast", arguments->fast, "a minute and a quarter instead of five");
+  command->add_flag("--fast", arguments->fast, "a minute and a quarter instead of three");
   command->add_flag("--resume", arguments->resume, "go on with an interrupted quickstart");
   command->add_flag("--json", arguments->json, "print one JSON object");
   command->footer("Example: rondo quickstart");
