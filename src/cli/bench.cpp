@@ -11,7 +11,6 @@
 #include "base/machine.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "config/range.h"
 #include "config/train_config.h"
 #include "tensor/tensor.h"
 
@@ -78,7 +77,7 @@ Json to_json(const std::vector<BenchRow>& rows) {
 
 void run_bench(const BenchArguments& arguments, int& status) {
   check(arguments);
-  set_threads(arguments.threads > 0 ? static_cast<int>(arguments.threads) : available_cores());
+  use_threads(arguments.threads);
   const auto options = options_of(arguments);
   const auto rows = trains(arguments.name) ? bench_steps(options) : bench_roof(options);
   if (interrupt_signal() != 0) status = interrupt_exit_status();
@@ -110,8 +109,7 @@ void declare_bench(CLI::App& app, int& status) {
                    "times that all cases run in turn; default 5, rlt 3");
   add_whole_number(*command, "--steps", arguments->steps, 1, 1000,
                    "steps of each case in a round; default 3, rlt 1");
-  add_whole_number(*command, "--threads", arguments->threads, 1,
-                   static_cast<std::int64_t>(kThreads.high), "threads; default all cores");
+  add_threads(*command, arguments->threads);
   command->add_flag("--no-memory", arguments->no_memory,
                     "lm, rlt: leave out peak memory, for which each case runs once more");
   command->add_flag("--json", arguments->json, "print one JSON object");

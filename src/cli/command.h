@@ -28,13 +28,15 @@ std::span<const DeclareCommand> commands();
 void set_command_line(int argc, char** argv);
 const std::string& command_line();
 
-/// More tokens than any text between two feedbacks of an RLT.
-inline constexpr std::int64_t kMostInterval = std::int64_t{1} << 40;
-
 /// Adds an option that takes one whole number from `low` to `high`. The parser's own numbers would
 /// read 010 as 8 and cut what is beyond 64 bits.
 void add_whole_number(CLI::App& command, const std::string& name, std::int64_t& value,
                       std::int64_t low, std::int64_t high, const std::string& help);
+
+/// Adds --threads; `threads` is 0 when it is not given.
+void add_threads(CLI::App& command, std::int64_t& threads);
+/// Computes with so many threads, or with all cores for 0.
+void use_threads(std::int64_t threads);
 
 /// "name=value" in its two halves. Throws an input error that names the option.
 std::pair<std::string, std::string> name_and_value(const std::string& option,

@@ -8,8 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/machine.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "config/range.h"
+#include "tensor/tensor.h"
 
 namespace rondo {
 namespace {
@@ -46,6 +49,15 @@ void add_whole_number(CLI::App& command, const std::string& name, std::int64_t& 
     value = numbers[0];
   };
   command.add_option_function<std::string>(name, read, help)->type_name("INT");
+}
+
+void add_threads(CLI::App& command, std::int64_t& threads) {
+  add_whole_number(command, "--threads", threads, 1, static_cast<std::int64_t>(kThreads.high),
+                   "threads; default all cores");
+}
+
+void use_threads(std::int64_t threads) {
+  set_threads(threads > 0 ? static_cast<int>(threads) : available_cores());
 }
 
 std::pair<std::string, std::string> name_and_value(const std::string& option,

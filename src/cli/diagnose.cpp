@@ -10,13 +10,12 @@
 #include "base/machine.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/model_options.h"
 #include "cli/text_choice.h"
 #include "data/task_data.h"
 #include "diagnose/diagnosis_json.h"
 #include "diagnose/probe_data.h"
 #include "diagnose/spectral_radius.h"
-#include "eval/loss.h"
-#include "eval/open_model.h"
 #include "report/diagnosis_page.h"
 
 namespace rondo {
@@ -28,12 +27,13 @@ constexpr std::int64_t kPositions = 16384, kInteractionPositions = 2048, kJacobi
 constexpr double kSmallModel = 1e6;
 
 struct DiagnoseArguments {
-  std::string model, out;
-  std::optional<std::string> probes, grid, precision;
+  ModelOptions model;
+  std::string out;
+  std::optional<std::string> probes, precision;
   TextRequest text;
   std::int64_t loops = 0, positions = 0, length = 0;  // 0 = not given
   std::int64_t interaction_positions = kInteractionPositions, jacobians = kJacobians, threads = 0;
-  bool best = false, json = false;
+  bool json = false;
 };
 
 /// Sequences, and what they are called.
@@ -77,10 +77,7 @@ ProbeChoice choose(const DiagnoseArguments& arguments, const OpenedModel& opened
   auto data = config.data;
   if (data.source == DataSource::kTask) data.source = DataSource::kText;
   if (arguments.length > 0) data.sequence_length = arguments.length;
-  const auto [set, tokenizer, split] = choose_text(arguments.text, data);
-  require(tokenizer->vocab() <= config.model.vocab,
-          "{}: its vocabulary of {} is smaller than the tokenizer's {}", opened.file.string(),
-          config.model.vocab, tokenizer->vocab());
+  const auto [set, tokenizer, split] = choose_text(arguments.text, data, opened);
   const auto name = arguments.text.data.empty() ? data.path : arguments.text.data;
   const auto available = static_cast<std::int64_t>(set.tokens()) - 1;
   return {text_sequences(set, positions_of(arguments, available), name + ", " + split), name,
@@ -124,7 +121,7 @@ Json json_of(const DiagnoseArguments& arguments, const OpenedModel& opened,
   const auto& model = opened.stored.config.model;
   Json names = Json::array();
   for (const auto probe : options.probes) names.push_back(name_of(probe));
-  Json json = {{"model", arguments.model},
+  Json json = {{"model", arguments.model.model},
                {"kind", word(model.kind)},
                {"probes", names},
                {"loops", options.loops},
@@ -147,14 +144,12 @@ Json json_of(const DiagnoseArguments& arguments, const OpenedModel& opened,
 }
 
 void run_diagnose(const DiagnoseArguments& arguments, int& status) {
-  auto opened = open_model(arguments.model, arguments.best);
+  auto opened = open_model(arguments.model, arguments.loops > 0);
   const auto& config = opened.stored.config;
-  refuse_loops_of_rlt(config, arguments.loops > 0);
-  require_loops(config, arguments.loops, arguments.model);
-  if (arguments.grid) choose_timestep_grid(opened.stored, *arguments.grid);
+  require_loops(config, arguments.loops, arguments.model.model);
   auto options = options_of(arguments, config);
   const bool exact = in_double_precision(arguments, opened.stored.model);
-  set_threads(arguments.threads > 0 ? static_cast<int>(arguments.threads) : available_cores());
+  use_threads(arguments.threads);
   const auto choice = choose(arguments, opened);
   if (exact) opened.stored.model = in_double(std::get<LoopedLm>(opened.stored.model));
   Progress progress("diagnose");
@@ -180,8 +175,7 @@ void declare_diagnose(CLI::App& app, int& status) {
   const auto whole = [&](const char* name, std::int64_t& value, const char* help) {
     add_whole_number(*command, name, value, 1, std::int64_t{1} << 40, help);
   };
-  command->add_option("MODEL", arguments->model, "a run, a checkpoint or a .safetensors file")
-      ->required();
+  add_model(*command, arguments->model);
   add_whole_number(*command, "--loops", arguments->loops, static_cast<std::int64_t>(kLoops.low),
                    static_cast<std::int64_t>(kLoops.high),
                    "loops of the pass, r; default twice those of training (once, where a timestep "
@@ -202,17 +196,12 @@ void declare_diagnose(CLI::App& app, int& status) {
                       "text or shards to read instead of the run's own");
   whole("--sequence-length", arguments->length,
         "of text, positions of a sequence; default that of training");
-  command->add_option(
-      "--timestep-grid", arguments->grid,
-      "of a model with timesteps, another grid than its recipe's: rescaled or prefix");
   command->add_option("--precision", arguments->precision,
                       "auto (default: fp64 up to a million parameters, else fp32), fp32 or fp64");
   command->add_option("--out", arguments->out,
                       "also write the page with the pictures, and its numbers beside it");
-  add_whole_number(*command, "--threads", arguments->threads, 1,
-                   static_cast<std::int64_t>(kThreads.high), "threads; default all cores");
-  command->add_flag("--best", arguments->best,
-                    "of a run, the checkpoint of lowest validation loss");
+  add_threads(*command, arguments->threads);
+  add_model_choice(*command, arguments->model);
   command->add_flag("--json", arguments->json, "print one JSON object");
   command->footer(
       "docs/probes.md says what each probe measures and how to read it. The pairs of the "

@@ -6,27 +6,27 @@
 
 #include "base/error.h"
 #include "base/interrupt.h"
-#include "base/machine.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/eval_task.h"
+#include "cli/model_options.h"
 #include "cli/text_choice.h"
 #include "cost/loops.h"
 #include "eval/loss.h"
-#include "eval/open_model.h"
 #include "eval/task_eval.h"
 
 namespace rondo {
 namespace {
 
 struct EvalArguments {
-  std::string model, data;
+  ModelOptions model;
+  std::string data;
   std::optional<std::string> loops, lengths, split;
   std::vector<std::string> tasks;  ///< empty: what the model was trained on
   std::int64_t tokens = 0, examples = 0, threads = 0;
-  std::int64_t interval = -1;  ///< −1 = not given
-  std::optional<std::string> grid;
-  bool best = false, json = false;
+  bool json = false;
+
+  [[nodiscard]] TextRequest text() const { return {.data = data, .split = split}; }
 };
 
 std::vector<std::int64_t> loops_of(const EvalArguments& arguments, const Config& config,
@@ -41,16 +41,13 @@ std::vector<std::int64_t> loops_of(const EvalArguments& arguments, const Config&
 
 /// What can be refused before anything is read.
 void check(const EvalArguments& arguments) {
-  if (!arguments.split) return;
-  require(arguments.data.empty(), "--split {} with --data: all of --data is read; give one of them",
-          *arguments.split);
+  if (!arguments.data.empty()) check(arguments.text());
 }
 
 /// The same, once it is known what the model was trained on.
 void check(const EvalArguments& arguments, const std::string& task, const DataConfig& config) {
   if (task == "text") {
-    require(!arguments.split || *arguments.split == "validation" || *arguments.split == "train",
-            "--split {}: expected validation or train", *arguments.split);
+    check(arguments.text());
     require(!arguments.lengths && arguments.examples == 0,
             "--lengths and --examples are for tasks; leave them out, or give --task NAME");
     require(
@@ -70,11 +67,7 @@ void check(const EvalArguments& arguments, const std::string& task, const DataCo
 bool score_text(const EvalArguments& arguments, const OpenedModel& opened,
                 std::span<const std::int64_t> loops, Json& rows, TextTable& table) {
   const auto& config = opened.stored.config;
-  const auto [all, tokenizer, split] =
-      choose_text({.data = arguments.data, .split = arguments.split}, config.data);
-  require(tokenizer->vocab() <= config.model.vocab,
-          "{}: its vocabulary of {} is smaller than the tokenizer's {}", opened.file.string(),
-          config.model.vocab, tokenizer->vocab());
+  const auto [all, tokenizer, split] = choose_text(arguments.text(), config.data, opened);
   const auto chosen = all.spread(arguments.tokens);
   const auto points = evaluate_loss(opened.stored.model, chosen, loops);
   const auto fewest = smallest_loops(config.loops);
@@ -110,13 +103,9 @@ bool score_text(const EvalArguments& arguments, const OpenedModel& opened,
 
 void run_eval(const EvalArguments& arguments, int& status) {
   check(arguments);
-  auto opened = open_model(arguments.model, arguments.best);
-  refuse_loops_of_rlt(opened.stored.config, arguments.loops.has_value());
-  if (arguments.interval >= 0)
-    set_feedback_interval(opened.stored.model, arguments.interval, "--feedback-interval");
-  if (arguments.grid) choose_timestep_grid(opened.stored, *arguments.grid);
+  const auto opened = open_model(arguments.model, arguments.loops.has_value());
   const auto& config = opened.stored.config;
-  set_threads(arguments.threads > 0 ? static_cast<int>(arguments.threads) : available_cores());
+  use_threads(arguments.threads);
   auto tasks = arguments.tasks;
   if (tasks.empty())
     tasks = {config.data.source == DataSource::kTask ? config.data.task : std::string("text")};
@@ -152,19 +141,14 @@ void declare_eval(CLI::App& app, int& status) {
   auto arguments = std::make_shared<EvalArguments>();
   auto* command = app.add_subcommand(
       "eval", "Loss and bits per byte on held-out text, or scores of tasks, per loop count");
-  command->add_option("MODEL", arguments->model, "a run, a checkpoint or a .safetensors file")
-      ->required();
+  add_model(*command, arguments->model);
   command
       ->add_option("--task", arguments->tasks,
                    "text, a task (docs/tasks.md) or a *.jsonl file; default what it was trained on")
       ->allow_extra_args(false);
   command->add_option("--loops", arguments->loops,
                       "loop counts: 1,2,4; default 1 … 4 loops.forward for a looped model");
-  add_whole_number(*command, "--feedback-interval", arguments->interval, 0, kMostInterval,
-                   "of an RLT, another interval than the one it was trained with last");
-  command->add_option(
-      "--timestep-grid", arguments->grid,
-      "of a model with timesteps, another grid than its recipe's: rescaled or prefix");
+  add_feedback_interval(*command, arguments->model);
   command->add_option("--lengths", arguments->lengths,
                       "of a task's examples: 32,40; default those of the recipe");
   add_whole_number(*command, "--examples", arguments->examples, 1, 1'000'000,
@@ -175,10 +159,8 @@ void declare_eval(CLI::App& app, int& status) {
                       "text or shards to evaluate, all of it, instead of the run's own");
   add_whole_number(*command, "--tokens", arguments->tokens, 1, std::int64_t{1} << 60,
                    "use at most so many tokens, evenly spread; default all");
-  add_whole_number(*command, "--threads", arguments->threads, 1,
-                   static_cast<std::int64_t>(kThreads.high), "threads; default all cores");
-  command->add_flag("--best", arguments->best,
-                    "of a run, the checkpoint of lowest validation loss");
+  add_threads(*command, arguments->threads);
+  add_model_choice(*command, arguments->model);
   command->add_flag("--json", arguments->json, "print one JSON object");
   command->footer(
       "Example: rondo eval runs/a --loops 1,2,4,8,16\n"

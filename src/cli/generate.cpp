@@ -14,10 +14,9 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "cli/command.h"
+#include "cli/model_options.h"
 #include "config/range.h"
 #include "cost/memory.h"
-#include "eval/loss.h"
-#include "eval/open_model.h"
 #include "law/raw_table.h"
 
 namespace rondo {
@@ -28,16 +27,15 @@ constexpr std::int64_t kMostNewTokens = std::int64_t{1} << 40;
 constexpr std::int64_t kMostChoiceSeed = std::numeric_limits<std::int64_t>::max();
 
 struct GenerateArguments {
-  std::string model;
-  std::optional<std::string> prompt, tokens, score, score_tokens, exit, grid;
+  ModelOptions model;
+  std::optional<std::string> prompt, tokens, score, score_tokens, exit;
   std::optional<std::string> temperature, top_p;
   std::vector<std::string> stops;
   std::int64_t loops = 0;       ///< 0 = not given
   std::int64_t max_tokens = 0;  ///< 0 = not given
   std::int64_t top_k = 0, seed = 0;
-  std::int64_t interval = -1;  ///< −1 = not given
   std::int64_t threads = 0;
-  bool best = false, json = false;
+  bool json = false;
 };
 
 constexpr std::int64_t kUsualTokens = 128;
@@ -151,13 +149,9 @@ void run_generate(const GenerateArguments& arguments, int& status) {
                           .top_p = real_of("--top-p", arguments.top_p, 1.0),
                           .seed = static_cast<std::uint64_t>(arguments.seed)};
   check(sampling);
-  auto opened = open_model(arguments.model, arguments.best);
+  const auto opened = open_model(arguments.model, arguments.loops > 0);
   const auto& config = opened.stored.config;
-  refuse_loops_of_rlt(config, arguments.loops > 0);
-  if (arguments.interval >= 0)
-    set_feedback_interval(opened.stored.model, arguments.interval, "--feedback-interval");
-  if (arguments.grid) choose_timestep_grid(opened.stored, *arguments.grid);
-  set_threads(arguments.threads > 0 ? static_cast<int>(arguments.threads) : available_cores());
+  use_threads(arguments.threads);
   const TextForm form(config.data);
   const auto vocab = config.model.vocab;
   require(form.vocab() <= vocab, "{}: its vocabulary of {} is smaller than the {} ids of its text",
@@ -212,8 +206,7 @@ void add_choice(CLI::App& command, GenerateArguments& arguments) {
 void declare_generate(CLI::App& app, int& status) {
   auto arguments = std::make_shared<GenerateArguments>();
   auto* command = app.add_subcommand("generate", "Write a text on, or score a continuation");
-  command->add_option("MODEL", arguments->model, "a run, a checkpoint or a .safetensors file")
-      ->required();
+  add_model(*command, arguments->model);
   command->add_option("--prompt", arguments->prompt, "text to go on from");
   command->add_option("--tokens", arguments->tokens, "the same as token ids: 1,2,3");
   add_whole_number(*command, "--loops", arguments->loops, static_cast<std::int64_t>(kLoops.low),
@@ -224,15 +217,9 @@ void declare_generate(CLI::App& app, int& status) {
   command->add_option("--score", arguments->score,
                       "write nothing; the log-probability of this text after the prompt");
   command->add_option("--score-tokens", arguments->score_tokens, "the same as token ids: 1,2,3");
-  add_whole_number(*command, "--feedback-interval", arguments->interval, 0, kMostInterval,
-                   "of an RLT, another interval than the one it was trained with last");
-  command->add_option(
-      "--timestep-grid", arguments->grid,
-      "of a model with timesteps, another grid than its recipe's: rescaled or prefix");
-  add_whole_number(*command, "--threads", arguments->threads, 1,
-                   static_cast<std::int64_t>(kThreads.high), "threads; default all cores");
-  command->add_flag("--best", arguments->best,
-                    "of a run, the checkpoint of lowest validation loss");
+  add_feedback_interval(*command, arguments->model);
+  add_threads(*command, arguments->threads);
+  add_model_choice(*command, arguments->model);
   command->add_flag("--json", arguments->json, "print one JSON object");
   command->footer(
       "Prints what comes after the prompt, as it comes. docs/generation.md has the details.\n"

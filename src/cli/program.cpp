@@ -30,7 +30,7 @@ void declare_program(CLI::App& app, int& status) {
   app.failure_message(CLI::FailureMessage::simple);
   app.footer(
       "Examples:\n"
-      "  rondo quickstart                                   what looping does, in three minutes\n"
+      "  rondo quickstart                                   what looping does, in two minutes\n"
       "  rondo train recipes/looped-4x4.toml --out runs/a   train one model\n"
       "  rondo report runs/a                                its page\n"
       "`rondo COMMAND --help` says more about a command. Results go to stdout, the rest to "

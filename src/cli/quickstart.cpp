@@ -76,7 +76,7 @@ void explain(const QuickstartArguments& arguments, const Config& plain) {
       "loop",
       si(training_flops(plain)));
   log("counts than it was trained with. Two seeds each{}; the runs and the page go to {}.",
-      arguments.fast ? ", in the short form of one minute" : "", arguments.out);
+      arguments.fast ? ", in the short form of half a minute" : "", arguments.out);
 }
 
 /// Trains one model under each seed; false, with the status, when that did not come to its end.
@@ -154,7 +154,7 @@ void declare_quickstart(CLI::App& app, int& status) {
   auto* command =
       app.add_subcommand("quickstart", "Train six small models and see what looping does");
   command->add_option("--out", arguments->out, "folder for runs and page; default runs/quickstart");
-  command->add_flag("--fast", arguments->fast, "a minute and a quarter instead of three");
+  command->add_flag("--fast", arguments->fast, "half a minute instead of two");
   command->add_flag("--resume", arguments->resume, "go on with an interrupted quickstart");
   command->add_flag("--json", arguments->json, "print one JSON object");
   command->footer("Example: rondo quickstart");

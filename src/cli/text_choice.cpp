@@ -25,6 +25,16 @@ TextChoice whole_of(const std::string& path, const DataConfig& config) {
           tokenizer, "all"};
 }
 
+/// What the model's own data hold.
+TextChoice part_of_own(const TextRequest& request, const DataConfig& config) {
+  const auto data = open_dataset(config);
+  const auto split = request.split.value_or("validation");
+  if (split == "validation") return {data.validation, data.tokenizer, split};
+  return {ValidationSet(data.training.view(), data.tokenizer,
+                        {config.sequence_length, config.document_mask}, config.path),
+          data.tokenizer, split};
+}
+
 }  // namespace
 
 void check(const TextRequest& request) {
@@ -36,14 +46,13 @@ void check(const TextRequest& request) {
           split);
 }
 
-TextChoice choose_text(const TextRequest& request, const DataConfig& config) {
-  if (!request.data.empty()) return whole_of(request.data, config);
-  const auto data = open_dataset(config);
-  const auto split = request.split.value_or("validation");
-  if (split == "validation") return {data.validation, data.tokenizer, split};
-  return {ValidationSet(data.training.view(), data.tokenizer,
-                        {config.sequence_length, config.document_mask}, config.path),
-          data.tokenizer, split};
+TextChoice choose_text(const TextRequest& request, const DataConfig& data,
+                       const OpenedModel& model) {
+  auto choice = request.data.empty() ? part_of_own(request, data) : whole_of(request.data, data);
+  const auto ids = choice.tokenizer->vocab(), vocab = model.stored.config.model.vocab;
+  require(ids <= vocab, "{}: its vocabulary of {} is smaller than the tokenizer's {}",
+          model.file.string(), vocab, ids);
+  return choice;
 }
 
 }  // namespace rondo

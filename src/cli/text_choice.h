@@ -9,6 +9,7 @@
 #include "config/config.h"
 #include "data/batches.h"
 #include "data/tokenizer.h"
+#include "eval/open_model.h"
 
 namespace rondo {
 
@@ -28,7 +29,9 @@ struct TextChoice {
   std::string split;
 };
 
-/// Opens it; `data` says how it is read and cut.
-TextChoice choose_text(const TextRequest& request, const DataConfig& data);
+/// Opens it for a model; `data` says how it is read and cut. Throws an input error for a tokenizer
+/// with more ids than the model.
+TextChoice choose_text(const TextRequest& request, const DataConfig& data,
+                       const OpenedModel& model);
 
 }  // namespace rondo

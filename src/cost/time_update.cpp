@@ -14,19 +14,19 @@ constexpr double kUpdateCalls = 6.0;
 // Tensors read and written for each value. The norm of the gradients and, in most steps, their
 // scaling; AdamW reads weights, gradients and moments and writes all but the gradients; Muon takes
 // the average of gradients, a copy, its norm and scaling, the copy that it multiplies, decay, sum.
-constexpr double kClip = 3, kAdamw = 7, kMuon = 16;
-constexpr int kSteps = 5;
-constexpr double kBlock = 128;
+constexpr double kClipTensors = 3, kAdamwTensors = 7, kMuonTensors = 16;
+constexpr int kMuonSteps = 5;
+constexpr double kTriangleRows = 128;
 
 }  // namespace
 
 double newton_schulz_flops(double rows, double columns) {
   const double m = std::min(rows, columns), n = std::max(rows, columns);
-  const double blocks = std::ceil(m / kBlock), below = (blocks + 1) / (2 * blocks);
+  const double blocks = std::ceil(m / kTriangleRows), below = (blocks + 1) / (2 * blocks);
   const double gram = below * 2 * m * m * n, apply = 2 * m * m * n, square = below * 2 * m * m * m;
-  if (8 * n <= 9 * m) return kSteps * (gram + square + apply);
+  if (8 * n <= 9 * m) return kMuonSteps * (gram + square + apply);
   // Each step squares, each but the first gathers, each but the last advances by two products.
-  return gram + apply + square * (kSteps + 3 * (kSteps - 1));
+  return gram + apply + square * (kMuonSteps + 3 * (kMuonSteps - 1));
 }
 
 StepSeconds update_seconds(const Config& config, std::int64_t vocab, const MachineSpeed& speed) {
@@ -35,7 +35,7 @@ StepSeconds update_seconds(const Config& config, std::int64_t vocab, const Machi
   for (const auto& tensor : parameter_shapes(config.model, vocab)) {
     const auto values = static_cast<double>(tensor.count());
     const bool muon = config.train.optimizer == OptimizerKind::kMuon && tensor.is_block_matrix();
-    moved += values * (kClip + (muon ? kMuon : kAdamw));
+    moved += values * (kClipTensors + (muon ? kMuonTensors : kAdamwTensors));
     ++tensors;
     if (!muon) continue;
     const auto rows = static_cast<double>(tensor.shape[0]);

@@ -27,10 +27,10 @@ OwnPosition::OwnPosition(const LoopedLm& model, const LoopedInput& input, const 
                                documents_T.unsqueeze(0));
   }
   for (const auto& block : model.core) core_.push_back(pack(block));
-  inject_ = prepare(model.inject, chosen(e_BTD));
-  history_ = prepare(model.history, model.config.d_model);
-  const bool rescaled = model.config.timestep_grid == TimestepGrid::kRescaled;
-  time_ = prepare(model.timestep, model.config, rescaled ? loops : model.config.trained_loops);
+  parts_ = {.inject = prepare(model.inject, chosen(e_BTD)),
+            .history = prepare(model.history, model.config.d_model),
+            .time = prepare(model.timestep, model.config, time_grid(model.config, loops)),
+            .norm = model.loop_norm ? model.loop_norm->weight.value : Tensor()};
 }
 
 Tensor OwnPosition::block(std::size_t layer, const BranchGates& gates, const Tensor& before_BTD,
@@ -66,18 +66,13 @@ Tensor OwnPosition::chosen(const Tensor& x_BTD) const {
 }
 
 Tensor OwnPosition::run(const LoopInside& inside, const Tensor& h_PD) const {
-  std::vector<Tensor> past;
-  for (const auto& state : inside.point.past) past.push_back(chosen(state));
-  const auto gates = time_.at(inside.point.loop);
-  auto y_PD = apply(inject_, h_PD);
-  y_PD = apply(history_, y_PD, h_PD, past, Form::kComposed);
-  for (std::size_t layer = 0; layer < core_.size(); ++layer)
-    y_PD = block(layer, gates.branches.empty() ? BranchGates{} : gates.branches[layer],
-                 inside.before[layer], y_PD);
-  if (gates.loop.defined()) y_PD = lean(y_PD, h_PD, {y_PD}, {gates.loop}, Form::kComposed);
-  return model_.loop_norm ? rms_norm(y_PD, model_.loop_norm->weight.value, model_.config.norm_eps,
-                                     Form::kComposed)
-                          : y_PD;
+  LoopPoint point{h_PD, inside.point.loop, {}};
+  for (const auto& state : inside.point.past) point.past.push_back(chosen(state));
+  return one_loop(parts_, point, chosen_, [&](Tensor x_PD, const std::vector<BranchGates>& gates) {
+    for (std::size_t layer = 0; layer < core_.size(); ++layer)
+      x_PD = block(layer, gates.empty() ? BranchGates{} : gates[layer], inside.before[layer], x_PD);
+    return x_PD;
+  });
 }
 
 }  // namespace rondo

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "diagnose/sequences.h"
-#include "model/looped_lm.h"
+#include "model/looped_step.h"
 
 namespace rondo {
 
@@ -35,9 +35,7 @@ class OwnPosition {
   Tensor positions_P_, hidden_PT_;
   BlockContext all_, chosen_;
   std::vector<PackedBlock> core_;
-  InjectContext inject_;
-  HistoryContext history_;
-  TimestepContext time_;
+  LoopParts parts_;
 };
 
 }  // namespace rondo

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "eval/loss.h"
 
 namespace rondo {
 namespace {
@@ -62,9 +63,7 @@ void require_loops(const Config& config, std::int64_t loops, const std::string& 
           "{}: has no core layers (model.core_layers = 0), so that nothing loops; probes need a "
           "looped model",
           name);
-  const bool plain = config.loops.forward == 1 && config.loops.sampler == Sampler::kFixed &&
-                     config.model.injection == Injection::kNone && !config.model.loop_norm;
-  require(!plain || loops > 1,
+  require(!is_plain(config) || loops > 1,
           "{}: a plain transformer (loops.forward = 1, no injection, no loop norm) does not loop; "
           "expected a looped model, or --loops 2 or more to loop its core all the same",
           name);

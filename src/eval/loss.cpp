@@ -67,12 +67,14 @@ std::vector<std::int64_t> sweep_of(const Config& config) {
 
 }  // namespace
 
+bool is_plain(const Config& config) {
+  return config.loops.forward == 1 && config.loops.sampler == Sampler::kFixed &&
+         config.model.injection == Injection::kNone && !config.model.loop_norm;
+}
+
 std::vector<std::int64_t> default_loops(const Config& config) {
   if (config.model.kind == ModelKind::kRlt) return {1};
-  const bool one_loop = config.loops.forward == 1 && config.loops.sampler == Sampler::kFixed;
-  const bool plain =
-      one_loop && config.model.injection == Injection::kNone && !config.model.loop_norm;
-  if (plain || config.model.core_layers == 0) return {config.loops.forward};
+  if (is_plain(config) || config.model.core_layers == 0) return {config.loops.forward};
   return sweep_of(config);
 }
 

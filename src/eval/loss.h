@@ -34,6 +34,9 @@ std::vector<LossAt> evaluate_loss(const Model& model, const ValidationSet& data,
 /// 32 spread evenly over the ratio, always with 1, T, 2T and 4T.
 std::vector<std::int64_t> depth_sweep_loops(std::int64_t trained_loops);
 
+/// Whether it is a plain transformer: one loop, always, with nothing that belongs to looping.
+bool is_plain(const Config& config);
+
 /// The loop counts that a model is evaluated at unless told otherwise: a depth sweep when it loops,
 /// one loop when it is a plain transformer or an RLT. On the timestep grid "prefix" it ends with
 /// the trained ones; on "rescaled", where each depth takes a pass of its own, it has fewer of them.

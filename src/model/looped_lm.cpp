@@ -33,6 +33,14 @@ Tensor run_blocks(std::string_view part, const std::vector<PackedBlock>& blocks,
   return x_BTD;
 }
 
+/// PackedBlock::rebuilt() of each.
+std::vector<PackedBlock> rebuilt_all(const std::vector<PackedBlock>& blocks,
+                                     const std::vector<Tensor>& list, std::size_t& next) {
+  std::vector<PackedBlock> rebuilt;
+  for (const auto& block : blocks) rebuilt.push_back(block.rebuilt(list, next));
+  return rebuilt;
+}
+
 /// Tokens whose loss is taken together: fewer slow the products down.
 constexpr std::int64_t kTokensAtOnce = 512;
 
@@ -120,8 +128,7 @@ Tensor LoopedPass::run_from(LoopPoint point, const LoopPlan& plan,
                             const LoopPoint& at, const std::vector<Tensor>& tensors) {
     std::size_t next = 0;
     const auto rebuilt = parts.rebuilt(tensors, next);
-    std::vector<PackedBlock> blocks;
-    for (const auto& block : core) blocks.push_back(block.rebuilt(tensors, next));
+    const auto blocks = rebuilt_all(core, tensors, next);
     return one_loop(rebuilt, at, context,
                     [&](const Tensor& z_BTD, const std::vector<BranchGates>& gates) {
                       return run_blocks("core", blocks, gates, 0, at.loop, z_BTD, context, observe);
@@ -175,7 +182,7 @@ Tensor LoopedPass::read_out(const Tensor& state_BTD) const {
 }
 
 Tensor LoopedPass::summed_loss(const Tensor& state_BTD, const Tensor& targets_N) const {
-  const auto& head = model_.head ? model_.head->weight.value : model_.embed.weight.value;
+  const auto& head = head_weight(model_);
   const auto& config = model_.config;
   const auto loss = [&](const Tensor& h_BTD, const Tensor& weight, const Tensor& targets) {
     return head_loss(h_BTD.flatten(0, 1), weight, targets, config.logit_scale, config.logit_softcap,
@@ -195,8 +202,8 @@ Tensor LoopedPass::summed_loss(const Tensor& state_BTD, const Tensor& targets_N)
     if (context.allowed_BTT.defined())
       context.allowed_BTT = context.allowed_BTT.narrow(0, first, rows);
     std::size_t next = 2;
-    auto h_BTD = part_BTD;
-    for (const auto& block : coda_) h_BTD = forward(block.rebuilt(tensors, next), h_BTD, context);
+    auto h_BTD =
+        run_blocks("coda", rebuilt_all(coda_, tensors, next), {}, 0, 0, part_BTD, context, {});
     h_BTD = rms_norm(h_BTD, tensors[1], config.norm_eps, context.form);
     return loss(h_BTD, tensors[0], targets_N.narrow(0, first * length, rows * length));
   };

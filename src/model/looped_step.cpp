@@ -51,9 +51,12 @@ std::int64_t time_grid(const ModelConfig& config, std::int64_t loops) {
   return config.trained_loops;
 }
 
+const Tensor& head_weight(const LoopedLm& model) {
+  return model.head ? model.head->weight.value : model.embed.weight.value;
+}
+
 Tensor head_logits(const LoopedLm& model, const Tensor& normed_BTD) {
-  const auto& weight = model.head ? model.head->weight.value : model.embed.weight.value;
-  return shape_logits(project(normed_BTD, weight), model.config.logit_scale,
+  return shape_logits(project(normed_BTD, head_weight(model)), model.config.logit_scale,
                       model.config.logit_softcap);
 }
 

@@ -15,6 +15,9 @@ Tensor first_state(const ModelConfig& config, const LoopedInput& input, const Te
 /// the grid "prefix" has.
 std::int64_t time_grid(const ModelConfig& config, std::int64_t loops);
 
+/// Weights of the head: the embedding's when they are tied.
+const Tensor& head_weight(const LoopedLm& model);
+
 /// Logits of what the head reads, with scale and soft cap, [B, T, V].
 Tensor head_logits(const LoopedLm& model, const Tensor& normed_BTD);
 

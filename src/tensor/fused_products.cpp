@@ -74,6 +74,7 @@ class Product : public torch::autograd::Function<Product<Left>> {
 // In what form a product wants what is computed for it.
 at::ScalarType factor_type() { return factors_are_bf16() ? at::kBFloat16 : at::kFloat; }
 
+// Some rows of what a product keeps, and the sums of the gains' gradients.
 struct LeftRows {
   Tensor x, gains, scale, sums;
 };

@@ -13,7 +13,7 @@ namespace {
 constexpr float kA = 3.4445F, kB = -4.7750F, kC = 2.0315F;
 constexpr double kSmallestNorm = 1e-7;
 // Rows of a symmetric product that are computed together, up to their last column.
-constexpr std::int64_t kBlock = 128;
+constexpr std::int64_t kTriangleRows = 128;
 // Side of the squares in which a triangle is mirrored.
 constexpr std::int64_t kTile = 32;
 
@@ -40,14 +40,14 @@ void orthogonalise_batched(std::span<Tensor> matrices, int steps) {
   }
 }
 
-MatrixView square(const float* data, std::int64_t size) { return {data, size, size, size, 1}; }
+MatrixView square_view(const float* data, std::int64_t size) { return {data, size, size, size, 1}; }
 
-MatrixView rows_of(const MatrixView& all, std::int64_t begin, std::int64_t count) {
+MatrixView rows_in_view(const MatrixView& all, std::int64_t begin, std::int64_t count) {
   return {static_cast<const float*>(all.data) + begin * all.down, count, all.columns, all.down,
           all.across};
 }
 
-MatrixView columns_of(const MatrixView& all, std::int64_t count) {
+MatrixView first_columns(const MatrixView& all, std::int64_t count) {
   return {all.data, all.rows, count, all.down, all.across};
 }
 
@@ -64,9 +64,10 @@ void mirror(float* matrix, std::int64_t size) {
 template <typename Finish>
 void symmetric_product(const MatrixView& a, const MatrixView& b, float* out, Finish&& finish) {
   const auto size = a.rows;
-  for (std::int64_t begin = 0; begin < size; begin += kBlock) {
-    const auto end = std::min(begin + kBlock, size);
-    multiply_alone(rows_of(a, begin, end - begin), columns_of(b, end), out + begin * size, size);
+  for (std::int64_t begin = 0; begin < size; begin += kTriangleRows) {
+    const auto end = std::min(begin + kTriangleRows, size);
+    multiply_alone(rows_in_view(a, begin, end - begin), first_columns(b, end), out + begin * size,
+                   size);
     for (auto i = begin; i < end; ++i) finish(out + i * size, i);
   }
   mirror(out, size);
@@ -118,7 +119,8 @@ class NewtonSchulz {
       if (i == 0) {
         std::swap(gathered_, polynomial_);
       } else {
-        symmetric_product(square(gathered_, shorter_), square(polynomial_, shorter_), spare_);
+        symmetric_product(square_view(gathered_, shorter_), square_view(polynomial_, shorter_),
+                          spare_);
         std::swap(gathered_, spare_);
       }
     }
@@ -134,7 +136,7 @@ class NewtonSchulz {
 
   /// P = a I + b A + c A².
   void form_polynomial() {
-    const auto a = square(gram_, shorter_);
+    const auto a = square_view(gram_, shorter_);
     symmetric_product(a, a, polynomial_, [&](float* row, std::int64_t i) {
       const float* of_gram = gram_ + i * shorter_;
       for (std::int64_t j = 0; j <= i; ++j) row[j] = kC * row[j] + kB * of_gram[j];
@@ -144,9 +146,9 @@ class NewtonSchulz {
 
   /// A ← P A P = A P², what the next X will have: P and A commute.
   void advance() {
-    const auto p = square(polynomial_, shorter_);
+    const auto p = square_view(polynomial_, shorter_);
     symmetric_product(p, p, spare_);
-    symmetric_product(square(gram_, shorter_), square(spare_, shorter_), other_);
+    symmetric_product(square_view(gram_, shorter_), square_view(spare_, shorter_), other_);
     std::swap(gram_, other_);
   }
 
@@ -154,7 +156,7 @@ class NewtonSchulz {
   void apply(const float* factor) {
     std::copy_n(values_, rows_ * columns_, copy_);
     const MatrixView x{copy_, rows_, columns_, columns_, 1};
-    const auto p = square(factor, shorter_);
+    const auto p = square_view(factor, shorter_);
     multiply_alone(tall() ? x : p, tall() ? p : x, values_, columns_);
   }
 
