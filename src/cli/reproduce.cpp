@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/reproduce_recurrence.h"
 #include "cli/reproduce_rlt.h"
 #include "plan/published.h"
 
@@ -61,17 +62,25 @@ PublishedTable tables_of(const ReproduceArguments& arguments) {
 }
 
 void run_reproduce(const ReproduceArguments& arguments, int& status) {
-  if (arguments.what == "rlt") {
-    require(arguments.data.empty(), "reproduce rlt: --data is for laws; leave it out");
+  require(arguments.what == "laws" || arguments.data.empty(),
+          "reproduce {}: --data is for laws; leave it out", arguments.what);
+  if (arguments.what == "rlt")
     return reproduce_rlt({.scale = arguments.scale,
                           .only = arguments.only,
                           .out = arguments.out,
+                          .threads = arguments.threads,
                           .json = arguments.json},
                          status);
-  }
+  if (arguments.what == "recurrence")
+    return reproduce_recurrence({.scale = arguments.scale,
+                                 .only = arguments.only,
+                                 .out = arguments.out,
+                                 .threads = arguments.threads,
+                                 .json = arguments.json},
+                                status);
   require(arguments.what == "laws",
-          "reproduce {}: this version has the tables of laws and of the RLT only: rondo reproduce "
-          "laws --data DIR, rondo reproduce rlt --scale smoke",
+          "reproduce {}: this version has the tables of laws, of the RLT and of the recurrence: "
+          "rondo reproduce laws --data DIR, rondo reproduce rlt --scale smoke",
           arguments.what);
   require(arguments.scale.empty() && arguments.only.empty(),
           "reproduce laws: --scale and --only are for trained tables; leave them out");
@@ -103,7 +112,7 @@ void declare_reproduce(CLI::App& app, int& status) {
   auto arguments = std::make_shared<ReproduceArguments>();
   auto* command =
       app.add_subcommand("reproduce", "Published tables again: laws fitted, models trained");
-  command->add_option("WHAT", arguments->what, "laws or rlt")
+  command->add_option("WHAT", arguments->what, "laws, rlt or recurrence")
       ->required()
       ->check(CLI::IsMember({"laws", "truncation", "rlt", "recurrence"}));
   command->add_option("--data", arguments->data, "folder of published tables");
@@ -115,14 +124,17 @@ void declare_reproduce(CLI::App& app, int& status) {
   add_whole_number(*command, "--seed", arguments->seed, 0, INT64_MAX, "of starts and resamples");
   add_whole_number(*command, "--threads", arguments->threads, 0, 4096, "default all cores");
   command->add_option("--scale", arguments->scale,
-                      "rlt: smoke (a minute; default), cpu or paper (the whole protocol)");
+                      "rlt: smoke (a minute; default), cpu or paper (the whole protocol); "
+                      "recurrence: smoke or cpu");
   command->add_option("--only", arguments->only,
-                      "rlt: one table: validation, longest, lengths, feedback, alpha, depth16");
+                      "one table. rlt: validation, longest, lengths, feedback, alpha, depth16; "
+                      "recurrence: conditioning, windows");
   command->add_flag("--json", arguments->json, "print one JSON object");
   command->footer(
       "What is trained already is not trained again: a stopped call goes on when it is repeated.\n"
       "Example: rondo reproduce laws --data published --out results/laws\n"
-      "         rondo reproduce rlt --scale smoke --out results/rlt-smoke");
+      "         rondo reproduce rlt --scale smoke --out results/rlt-smoke\n"
+      "         rondo reproduce recurrence --scale cpu --out results/recurrence-cpu");
   command->callback([arguments, &status] { run_reproduce(*arguments, status); });
 }
 

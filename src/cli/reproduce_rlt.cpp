@@ -10,9 +10,11 @@
 #include "base/shipped.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/reproduce_parts.h"
 #include "config/recipe.h"
 #include "plan/rlt_study.h"
 #include "record/run_folder.h"
+#include "report/claims.h"
 #include "report/page_files.h"
 #include "report/rlt_page.h"
 #include "train/seeds.h"
@@ -48,12 +50,13 @@ RltResult result_of(const RltRun& run, const std::vector<RunRecord>& records) {
 }
 
 /// Trains the seeds of a run that are not trained yet; false when it was interrupted.
-bool train_run(const RltRun& run, const std::string& recipe, const fs::path& out,
+bool train_run(const RltRun& run, const std::string& recipe, const ReproduceRlt& request,
                std::vector<RunRecord>& records) {
   auto set = run.set;
   set.emplace_back("data.source=task");
+  if (request.threads > 0) set.push_back(fmt::format("engine.threads={}", request.threads));
   const auto done = train_seeds(read_recipe(recipe, set), run.seeds,
-                                {.out = out / "runs" / run.folder,
+                                {.out = fs::path(request.out) / "runs" / run.folder,
                                  .resume = true,
                                  .init = {},
                                  .command = command_line(),
@@ -62,24 +65,6 @@ bool train_run(const RltRun& run, const std::string& recipe, const fs::path& out
   for (const auto& dir : done.dirs)
     if (is_run(dir)) records.push_back(read_run(dir));
   return true;
-}
-
-/// Writes a table as CSV and returns its entry in `tables[]`.
-Json write_table(const fs::path& folder, const std::string& name, const DataTable& data) {
-  const auto path = folder / (name + ".csv");
-  write_file_atomically(path, to_csv(data));
-  return {{"name", name}, {"path", path.string()}, {"rows", data.rows.size()}};
-}
-
-Json claims_json(const std::vector<RltJudgement>& claims) {
-  Json list = Json::array();
-  for (const auto& judged : claims)
-    list.push_back({{"name", judged.claim.name},
-                    {"claim", judged.claim.claim},
-                    {"rule", judged.claim.rule},
-                    {"verdict", word(judged.verdict)},
-                    {"why", judged.why}});
-  return list;
 }
 
 }  // namespace
@@ -99,7 +84,7 @@ void reproduce_rlt(const ReproduceRlt& request, int& status) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
     log("\n{} of {}: {} on {}", i + 1, runs.size(), runs[i].model.name, runs[i].task);
     std::vector<RunRecord> records;
-    if (!train_run(runs[i], recipe, out, records)) {
+    if (!train_run(runs[i], recipe, request, records)) {
       log("stopped; the same command goes on");
       status = interrupt_exit_status();
       return;
@@ -122,7 +107,7 @@ void reproduce_rlt(const ReproduceRlt& request, int& status) {
     tables.push_back(write_table(out, table.name, rlt_table_data(table, page.results)));
   }
   tables.push_back(write_table(out, "course", rlt_course_data(page.results)));
-  tables.push_back(write_table(out, "claims", rlt_claims_data(page.claims)));
+  tables.push_back(write_table(out, "claims", claims_data(page.claims)));
   const auto path = out / "report.html";
   write_file_atomically(path, render_rlt_page(page));
   const Json json = {{"scale", scale.name},
@@ -131,10 +116,7 @@ void reproduce_rlt(const ReproduceRlt& request, int& status) {
                      {"path", path.string()}};
   write_file_atomically(out / "rlt.json", json.dump(1) + "\n");
   if (request.json) return print_json(json);
-  TextTable text({"claim", "verdict", "why"});
-  for (const auto& judged : page.claims)
-    text.add({judged.claim.name, std::string(word(judged.verdict)), judged.why});
-  print_table(text);
+  print_table(claims_table(page.claims));
   print_text(path.string());
 }
 

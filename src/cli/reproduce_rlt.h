@@ -1,6 +1,7 @@
 // `rondo reproduce rlt`: the experiments of the recurrent looped transformer again.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace rondo {
@@ -10,6 +11,7 @@ struct ReproduceRlt {
   std::string scale;  ///< empty = smoke
   std::string only;   ///< one table; empty = those of the scale
   std::string out;
+  std::int64_t threads = 0;  ///< 0 = all cores
   bool json = false;
 };
 

@@ -34,21 +34,21 @@ class Evidence {
   }
 
   void note(const std::string& text) { notes_ += (notes_.empty() ? "" : "; ") + text; }
-  [[nodiscard]] RltJudgement judged(RltClaim claim, bool holds) const {
+  [[nodiscard]] Judgement judged(Claim claim, bool holds) const {
     if (missing_.empty())
       return {.claim = std::move(claim),
-              .verdict = holds ? RltVerdict::kReproduced : RltVerdict::kNotReproduced,
+              .verdict = holds ? Verdict::kReproduced : Verdict::kNotReproduced,
               .why = notes_};
     return {
         .claim = std::move(claim),
-        .verdict = RltVerdict::kNotTestable,
+        .verdict = Verdict::kNotTestable,
         .why = fmt::format("three seeds are needed; missing: {}{}", missing_.front(),
                            missing_.size() > 1 ? fmt::format(" and {} more", missing_.size() - 1)
                                                : std::string())};
   }
 
-  [[nodiscard]] RltJudgement untestable(RltClaim claim, std::string why) const {
-    return {.claim = std::move(claim), .verdict = RltVerdict::kNotTestable, .why = std::move(why)};
+  [[nodiscard]] Judgement untestable(Claim claim, std::string why) const {
+    return {.claim = std::move(claim), .verdict = Verdict::kNotTestable, .why = std::move(why)};
   }
   [[nodiscard]] bool complete() const { return missing_.empty(); }
 
@@ -60,8 +60,8 @@ class Evidence {
 
 bool near(double value, double level, double points) { return std::abs(value - level) <= points; }
 
-RltJudgement parity_holds(std::span<const RltResult> results) {
-  RltClaim claim{
+Judgement parity_holds(std::span<const RltResult> results) {
+  Claim claim{
       .name = "parity-length",
       .claim =
           "RLT-1 holds parity far beyond the training lengths, while the transformer and RLT-0 "
@@ -79,12 +79,12 @@ RltJudgement parity_holds(std::span<const RltResult> results) {
   return evidence.judged(claim, best >= 99 && chance);
 }
 
-RltJudgement parity_splits(std::span<const RltResult> results) {
-  RltClaim claim{.name = "parity-splits",
-                 .claim = "parity is best with one or three decoder layers",
-                 .rule =
-                     "At 256 bits the means of RLT-1 5+3 and 7+1 are both above those of 4+4, 6+2 "
-                     "and 8+0."};
+Judgement parity_splits(std::span<const RltResult> results) {
+  Claim claim{.name = "parity-splits",
+              .claim = "parity is best with one or three decoder layers",
+              .rule =
+                  "At 256 bits the means of RLT-1 5+3 and 7+1 are both above those of 4+4, 6+2 "
+                  "and 8+0."};
   Evidence evidence(results);
   std::vector<double> mean;
   for (const auto& split : kSplits)
@@ -92,8 +92,8 @@ RltJudgement parity_splits(std::span<const RltResult> results) {
   return evidence.judged(claim, std::min(mean[1], mean[3]) > std::max({mean[0], mean[2], mean[4]}));
 }
 
-RltJudgement swaps_feedback(std::span<const RltResult> results) {
-  RltClaim claim{
+Judgement swaps_feedback(std::span<const RltResult> results) {
+  Claim claim{
       .name = "swaps-feedback",
       .claim =
           "S5 swaps need feedback at every token: with chunks of four accuracy falls, with 5+3 "
@@ -108,12 +108,12 @@ RltJudgement swaps_feedback(std::span<const RltResult> results) {
   return evidence.judged(claim, token - chunk >= 20 && shallow > chunk);
 }
 
-RltJudgement swaps_depth(std::span<const RltResult> results) {
-  RltClaim claim{.name = "swaps-depth",
-                 .claim = "deeper decoders help S5 swaps",
-                 .rule =
-                     "At 512 elements the means of RLT-1 fall from 4+4 to 5+3, 6+2 and 7+1, and "
-                     "4+4 is at least 10 points above 7+1."};
+Judgement swaps_depth(std::span<const RltResult> results) {
+  Claim claim{.name = "swaps-depth",
+              .claim = "deeper decoders help S5 swaps",
+              .rule =
+                  "At 512 elements the means of RLT-1 fall from 4+4 to 5+3, 6+2 and 7+1, and "
+                  "4+4 is at least 10 points above 7+1."};
   Evidence evidence(results);
   std::vector<double> mean;
   for (const char* split : {"4+4", "5+3", "6+2", "7+1"})
@@ -122,12 +122,12 @@ RltJudgement swaps_depth(std::span<const RltResult> results) {
       claim, std::is_sorted(mean.rbegin(), mean.rend()) && mean.front() - mean.back() >= 10);
 }
 
-RltJudgement chunk_parity(std::span<const RltResult> results) {
-  RltClaim claim{.name = "chunk-parity",
-                 .claim = "chunks of four keep parity only with a deep decoder",
-                 .rule =
-                     "At 64 bits RLT-2/4 4+4 has a mean of 95 % or more, and every other RLT-2/4 "
-                     "split is below 95 %."};
+Judgement chunk_parity(std::span<const RltResult> results) {
+  Claim claim{.name = "chunk-parity",
+              .claim = "chunks of four keep parity only with a deep decoder",
+              .rule =
+                  "At 64 bits RLT-2/4 4+4 has a mean of 95 % or more, and every other RLT-2/4 "
+                  "split is below 95 %."};
   Evidence evidence(results);
   const double deep = evidence.get("parity", "RLT-2/4 4+4", 64).mean;
   double others = 0;
@@ -137,16 +137,15 @@ RltJudgement chunk_parity(std::span<const RltResult> results) {
   return evidence.judged(claim, deep >= 95 && others < 95);
 }
 
-RltJudgement mod5_beats(std::span<const RltResult> results, const std::string& task,
-                        std::int64_t length) {
-  RltClaim claim{
-      .name = task,
-      .claim =
-          fmt::format("{} at length {} is solved better than by the transformer", task, length),
-      .rule = fmt::format(
-          "At {} the RLT-1 split with the best mean is above the transformer by 10 "
-          "points or more, and by more than the sum of their sample standard deviations.",
-          length)};
+Judgement mod5_beats(std::span<const RltResult> results, const std::string& task,
+                     std::int64_t length) {
+  Claim claim{.name = task,
+              .claim = fmt::format("{} at length {} is solved better than by the transformer", task,
+                                   length),
+              .rule = fmt::format(
+                  "At {} the RLT-1 split with the best mean is above the transformer by 10 "
+                  "points or more, and by more than the sum of their sample standard deviations.",
+                  length)};
   Evidence evidence(results);
   const auto plain = evidence.get(task, kTransformer, length);
   RltMeasured best{.mean = 0, .sd = {}, .seeds = 0};
@@ -158,12 +157,12 @@ RltJudgement mod5_beats(std::span<const RltResult> results, const std::string& t
   return evidence.judged(claim, apart >= 10 && apart > best.sd.value_or(0) + plain.sd.value_or(0));
 }
 
-RltJudgement s5_hard(std::span<const RltResult> results) {
-  RltClaim claim{.name = "s5-hard",
-                 .claim = "S5 with all 120 elements stays hard for every model",
-                 .rule =
-                     "After the last step no RLT-1 split and no transformer has a validation mean "
-                     "above 10 %."};
+Judgement s5_hard(std::span<const RltResult> results) {
+  Claim claim{.name = "s5-hard",
+              .claim = "S5 with all 120 elements stays hard for every model",
+              .rule =
+                  "After the last step no RLT-1 split and no transformer has a validation mean "
+                  "above 10 %."};
   Evidence evidence(results);
   double best = evidence.get("s5", kTransformer, 0).mean;
   for (const auto& split : kSplits)
@@ -171,12 +170,12 @@ RltJudgement s5_hard(std::span<const RltResult> results) {
   return evidence.judged(claim, best <= 10);
 }
 
-RltJudgement addition(std::span<const RltResult> results) {
-  RltClaim claim{.name = "addition",
-                 .claim = "addition extrapolates for nobody",
-                 .rule =
-                     "The transformer reaches 95 % in validation (else not testable), and at 32 "
-                     "digits no RLT-1 split and no transformer has a mean of 30 % or more."};
+Judgement addition(std::span<const RltResult> results) {
+  Claim claim{.name = "addition",
+              .claim = "addition extrapolates for nobody",
+              .rule =
+                  "The transformer reaches 95 % in validation (else not testable), and at 32 "
+                  "digits no RLT-1 split and no transformer has a mean of 30 % or more."};
   Evidence evidence(results);
   const double learned = evidence.get("addition", kTransformer, 0).mean;
   double best = evidence.get("addition", kTransformer, 32).mean;
@@ -190,12 +189,7 @@ RltJudgement addition(std::span<const RltResult> results) {
 
 }  // namespace
 
-std::string_view word(RltVerdict verdict) {
-  if (verdict == RltVerdict::kReproduced) return "reproduced";
-  return verdict == RltVerdict::kNotReproduced ? "not reproduced" : "not testable";
-}
-
-std::vector<RltJudgement> judge_rlt(std::span<const RltResult> results) {
+std::vector<Judgement> judge_rlt(std::span<const RltResult> results) {
   return {parity_holds(results),
           parity_splits(results),
           swaps_feedback(results),

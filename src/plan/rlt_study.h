@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "config/recipe.h"
+#include "plan/claims.h"
 
 namespace rondo {
 
@@ -100,22 +101,6 @@ struct RltMeasured {
 };
 std::optional<RltMeasured> measured(std::span<const RltResult> results, const RltCell& cell);
 
-enum class RltVerdict { kReproduced, kNotReproduced, kNotTestable };
-std::string_view word(RltVerdict verdict);
-
-/// A claim of the paper and how it is judged.
-struct RltClaim {
-  std::string name;
-  std::string claim;  ///< what the paper says
-  std::string rule;   ///< when it counts as reproduced; fixed before any run
-};
-
-/// A claim judged.
-struct RltJudgement {
-  RltClaim claim;
-  RltVerdict verdict = RltVerdict::kNotTestable;
-  std::string why;  ///< the numbers that decided, or what is missing
-};
-std::vector<RltJudgement> judge_rlt(std::span<const RltResult> results);
+std::vector<Judgement> judge_rlt(std::span<const RltResult> results);
 
 }  // namespace rondo

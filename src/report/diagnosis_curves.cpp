@@ -9,74 +9,16 @@
 #include "report/chart_parts.h"
 #include "report/diagnosis_rows.h"
 #include "report/law_chart_parts.h"
+#include "report/loop_curves.h"
 #include "report/theme.h"
 
 namespace rondo {
 namespace {
 
-/// The words of a chart of lines.
-struct Words {
-  std::string name, title, how_to_read, axis;
-};
-
-Json loop_axis(const std::string& field) {
-  Json x = number_axis(field, "loop");
-  x["scale"]["padding"] = 10;
-  x["axis"] = {{"format", "d"}, {"tickMinStep", 1}, {"labelOverlap", true}};
-  return x;
-}
-
-/// Lines over loops. Nothing when no series has two points.
-std::optional<Chart> curves(const Json& diagnosis, const Words& words,
-                            const std::vector<LoopSeries>& all, std::optional<double> level = {}) {
-  DataTable data{.columns = {"series", "loop", "value"}, .rows = {}};
-  std::vector<std::string> names;
-  double low = INFINITY, high = -INFINITY, last = 0;
-  std::size_t longest = 0;
-  for (const auto& series : all) {
-    if (series.points.empty()) continue;
-    names.push_back(series.name);
-    longest = std::max(longest, series.points.size());
-    for (const auto& [loop, value] : series.points) {
-      data.rows.push_back({series.name, loop, value});
-      low = std::min(low, value);
-      high = std::max(high, value);
-      last = std::max(last, loop);
-    }
-  }
-  if (longest < 2) return std::nullopt;
-  // Below this span lines are told apart as they are.
-  const bool wide = low > 0 && high > 30 * low;
-  Json y = wide ? log_axis("value", words.axis, "~e") : number_axis("value", words.axis);
-  if (!wide) y["scale"]["padding"] = 8;
-  Json layers = Json::array();
-  if (level)
-    layers.push_back(
-        {{"data", {{"values", {{{"value", *level}}}}}},
-         {"mark", {{"type", "rule"}, {"stroke", "var(--ink-3)"}}},
-         {"encoding", {{"x", nullptr}, {"y", {{"field", "value"}, {"type", "quantitative"}}}}}});
-  layers.push_back(
-      {{"mark", {{"type", "line"}, {"point", {{"filled", true}, {"size", 30}}}}},
-       {"encoding",
-        {{"color", named_colour("series", names)},
-         {"opacity",
-          {{"condition", {{"test", "focus == '' || focus == datum.series"}, {"value", 1}}},
-           {"value", 0.12}}},
-         {"tooltip", Json::array({{{"field", "series"}},
-                                  tip("loop", "loop", "d"),
-                                  tip("value", words.axis, ".4g")})}}}});
-  Json spec = frame(data, 260);
-  spec["params"] = Json::array({focus_parameter()});
-  spec["encoding"] = {{"x", loop_axis("loop")}, {"y", y}};
-  spec["layer"] = layers;
-  add_horizon(spec, trained_loops_of(diagnosis), last, "loop");
-  return Chart{.name = words.name,
-               .title = words.title,
-               .how_to_read = words.how_to_read,
-               .spec = spec.dump(),
-               .data = std::move(data),
-               .legend = named_legend(names, true),
-               .can_focus = names.size() > 1};
+std::optional<Chart> curves_of(const Json& diagnosis, const CurveWords& words,
+                               const std::vector<LoopSeries>& all,
+                               std::optional<double> level = {}) {
+  return loop_curves(words, all, trained_loops_of(diagnosis), level);
 }
 
 /// A probe at the whole loop and at each block of the core.
@@ -106,7 +48,7 @@ std::optional<Chart> gains(const Json& diagnosis) {
                   {"type", "quantitative"},
                   {"stack", "zero"},
                   {"title", "log2 of the gain"}};
-  Json x = loop_axis("loop");
+  Json x = loop_axis("loop", "loop");
   x["scale"] = {{"domain", {0.4, loops + 0.6}}, {"nice", false}};
   Json layers = Json::array();
   layers.push_back(
@@ -144,21 +86,22 @@ std::vector<Chart> diagnosis_curves(const Json& diagnosis) {
   const auto add = [&](std::optional<Chart> chart) {
     if (chart) charts.push_back(std::move(*chart));
   };
-  add(curves(
+  add(curves_of(
       diagnosis,
       {"update", "How far a loop moves the state",
        "Length of the change over length of the state before it, mean over positions: a line "
        "that falls towards zero is a state that settles.",
        "relative update"},
       loop_and_blocks(diagnosis, "update")));
-  add(curves(diagnosis,
-             {"angle", "How far a loop turns the state",
-              "Angle between a state before and after as a share of half a turn (0.5: at right "
-              "angles), mean over the last positions of the sequences: a line near zero is a state "
-              "that keeps its direction.",
-              "angle / π"},
-             loop_and_blocks(diagnosis, "angle")));
-  add(curves(
+  add(curves_of(
+      diagnosis,
+      {"angle", "How far a loop turns the state",
+       "Angle between a state before and after as a share of half a turn (0.5: at right "
+       "angles), mean over the last positions of the sequences: a line near zero is a state "
+       "that keeps its direction.",
+       "angle / π"},
+      loop_and_blocks(diagnosis, "angle")));
+  add(curves_of(
       diagnosis,
       {"variance", "Variance of the state",
        "Variance over the channels, mean over positions, before the first loop (0) and after "
@@ -166,14 +109,15 @@ std::vector<Chart> diagnosis_curves(const Json& diagnosis) {
        "variance"},
       {loop_series(diagnosis, "variance", "state", "state")}));
   add(gains(diagnosis));
-  add(curves(diagnosis,
-             {"lens", "What every loop would answer",
-              "Loss when the state after a loop is read out at once: where the line is level, "
-              "further loops are of no use to the answer.",
-              "loss, nats"},
-             {loop_series(diagnosis, "logit_lens", "loss_nats", "read out through the coda"),
-              loop_series(diagnosis, "logit_lens", "loss_nats_without_coda", "without the coda")}));
-  add(curves(
+  add(curves_of(
+      diagnosis,
+      {"lens", "What every loop would answer",
+       "Loss when the state after a loop is read out at once: where the line is level, "
+       "further loops are of no use to the answer.",
+       "loss, nats"},
+      {loop_series(diagnosis, "logit_lens", "loss_nats", "read out through the coda"),
+       loop_series(diagnosis, "logit_lens", "loss_nats_without_coda", "without the coda")}));
+  add(curves_of(
       diagnosis,
       {"agreement", "When the answer is settled",
        "Share of positions at which the most likely token of a loop's state is already that of the "
@@ -181,20 +125,22 @@ std::vector<Chart> diagnosis_curves(const Json& diagnosis) {
        "agreement"},
       {loop_series(diagnosis, "logit_lens", "agreement", "read out through the coda"),
        loop_series(diagnosis, "logit_lens", "agreement_without_coda", "without the coda")}));
-  add(curves(diagnosis,
-             {"gradients", "How much gradient reaches a loop",
-              "Norm of the loss's gradient by the state after a loop, and of what the loop adds to "
-              "the gradient of the shared weights: a line that falls steeply to the left is a loss "
-              "that hardly teaches the early loops.",
-              "gradient norm"},
-             {loop_series(diagnosis, "gradient_flow", "state", "state"),
-              loop_series(diagnosis, "gradient_flow", "weights", "shared weights")}));
-  add(curves(diagnosis,
-             {"spectrum", "Whether small changes die out",
-              "Largest |eigenvalue| of a loop's Jacobian at the last position: below the line at 1 "
-              "small changes of a state shrink in the end, above it some grow.",
-              "spectral radius"},
-             {loop_series(diagnosis, "spectral_radius", "loop", "loop")}, 1.0));
+  add(curves_of(
+      diagnosis,
+      {"gradients", "How much gradient reaches a loop",
+       "Norm of the loss's gradient by the state after a loop, and of what the loop adds to "
+       "the gradient of the shared weights: a line that falls steeply to the left is a loss "
+       "that hardly teaches the early loops.",
+       "gradient norm"},
+      {loop_series(diagnosis, "gradient_flow", "state", "state"),
+       loop_series(diagnosis, "gradient_flow", "weights", "shared weights")}));
+  add(curves_of(
+      diagnosis,
+      {"spectrum", "Whether small changes die out",
+       "Largest |eigenvalue| of a loop's Jacobian at the last position: below the line at 1 "
+       "small changes of a state shrink in the end, above it some grow.",
+       "spectral radius"},
+      {loop_series(diagnosis, "spectral_radius", "loop", "loop")}, 1.0));
   return charts;
 }
 

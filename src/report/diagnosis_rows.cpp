@@ -12,7 +12,7 @@ namespace rondo {
 
 LoopSeries loop_series(const Json& diagnosis, const std::string& probe, const std::string& site,
                        const std::string& name) {
-  LoopSeries series{name, {}};
+  LoopSeries series{.name = name, .points = {}};
   for (const auto& row : json_member(diagnosis, "rows")) {
     if (json_text(row, "probe") != probe || json_text(row, "site") != site ||
         !json_text(row, "from").empty())
@@ -38,28 +38,5 @@ std::vector<std::string> core_blocks(const Json& diagnosis) {
 
 double trained_loops_of(const Json& diagnosis) { return json_number(diagnosis, "trained_loops"); }
 double loops_of(const Json& diagnosis) { return json_number(diagnosis, "loops"); }
-
-void add_horizon(Json& spec, double at, double last, const std::string& field) {
-  if (!(at < last)) return;
-  // The words stand above the plot, where no bar or line can be.
-  spec["padding"] = {{"left", 5}, {"right", 5}, {"bottom", 5}, {"top", 20}};
-  auto& layers = spec["layer"];
-  const Json data = {{"values", {{{field, at}, {"words", "trained loops end"}}}}};
-  const Json x = {{"field", field}, {"type", "quantitative"}};
-  layers.push_back(
-      {{"data", data},
-       {"mark", {{"type", "rule"}, {"stroke", "var(--ink-3)"}, {"strokeDash", {4, 3}}}},
-       {"encoding", {{"x", x}, {"y", nullptr}}}});
-  layers.push_back({{"data", data},
-                    {"mark",
-                     {{"type", "text"},
-                      {"align", "left"},
-                      {"baseline", "bottom"},
-                      {"dx", -3},
-                      {"y", -4},
-                      {"fontSize", 12},
-                      {"fill", "var(--ink-2)"}}},
-                    {"encoding", {{"x", x}, {"y", nullptr}, {"text", {{"field", "words"}}}}}});
-}
 
 }  // namespace rondo

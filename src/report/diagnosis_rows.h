@@ -7,14 +7,9 @@
 
 #include "base/json.h"
 #include "report/chart.h"
+#include "report/loop_curves.h"
 
 namespace rondo {
-
-/// Values over loops under one name.
-struct LoopSeries {
-  std::string name;
-  std::vector<std::pair<double, double>> points;  ///< (loop, value), finite ones
-};
 
 /// The rows of a probe at one site that have a loop.
 LoopSeries loop_series(const Json& diagnosis, const std::string& probe, const std::string& site,
@@ -34,9 +29,5 @@ double loops_of(const Json& diagnosis);
 std::vector<Chart> diagnosis_curves(const Json& diagnosis);
 /// Charts of the interaction and of the response.
 std::vector<Chart> diagnosis_matrices(const Json& diagnosis);
-
-/// A line with its words where the trained loops end, on the x axis of a layered spec whose x is
-/// `field`; nothing when the pass ends there or before.
-void add_horizon(Json& spec, double at, double last, const std::string& field);
 
 }  // namespace rondo

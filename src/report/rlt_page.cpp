@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "report/charts.h"
+#include "report/claims.h"
 #include "report/html.h"
 #include "report/page_parts.h"
 #include "report/words.h"
@@ -56,25 +57,6 @@ std::string paper_table(const RltTable& table, std::span<const RltResult> result
     rows.push_back(std::move(row));
   }
   return html_table(head, rows);
-}
-
-std::string verdict_cell(RltVerdict verdict) {
-  const char* mark = verdict == RltVerdict::kReproduced      ? "✓ "
-                     : verdict == RltVerdict::kNotReproduced ? "✗ "
-                                                             : "– ";
-  return mark + std::string(word(verdict)) + ":";
-}
-
-std::string claims_section(const RltPage& page) {
-  std::string out =
-      "<section id=\"claims\">\n<h2>Claims</h2>\n<p class=\"how\">Every rule is part of the "
-      "program "
-      "and was fixed before anything was trained. Numbers are means in per cent.</p>\n<dl>\n";
-  for (const auto& judged : page.claims)
-    out += fmt::format("<dt><b>{}</b> {}</dt>\n<dd class=\"fine\">{} {}.</dd>\n",
-                       verdict_cell(judged.verdict), escape_html(judged.claim.claim),
-                       escape_html(judged.claim.rule), escape_html(judged.why));
-  return out + "</dl>\n</section>\n";
 }
 
 /// A data table as HTML.
@@ -151,30 +133,18 @@ DataTable rlt_course_data(std::span<const RltResult> results) {
   return data;
 }
 
-DataTable rlt_claims_data(std::span<const RltJudgement> claims) {
-  DataTable data;
-  data.columns = {"claim", "verdict", "says", "rule", "why"};
-  for (const auto& judged : claims)
-    data.rows.push_back({judged.claim.name, std::string(word(judged.verdict)), judged.claim.claim,
-                         judged.claim.rule, judged.why});
-  return data;
-}
-
 std::string render_rlt_page(const RltPage& page) {
   const auto title = fmt::format("The recurrent looped transformer again, {} scale", page.scale);
   std::string out = page_head(title, 0);
   out += fmt::format("<body>\n<main>\n<h1>{}</h1>\n<p class=\"meta\">{}</p>\n", escape_html(title),
                      escape_html(page.written));
-  std::size_t reproduced = 0, testable = 0;
-  for (const auto& judged : page.claims) {
-    reproduced += judged.verdict == RltVerdict::kReproduced ? 1 : 0;
-    testable += judged.verdict == RltVerdict::kNotTestable ? 0 : 1;
-  }
+  const auto count = count_claims(page.claims);
   out += fmt::format(
       "<p class=\"lead\">The experiments of arXiv 2610.07591: {}. {} claims, of which {} can be "
       "tested at this scale and {} came out as published; {} runs.</p>\n",
-      escape_html(page.summary), page.claims.size(), testable, reproduced, page.runs.runs.size());
-  out += claims_section(page);
+      escape_html(page.summary), page.claims.size(), count.testable, count.reproduced,
+      page.runs.runs.size());
+  out += claims_section(page.claims, "Numbers are means in per cent.");
   for (const auto& table : page.tables)
     out += fmt::format(
                "<section id=\"{0}\">\n<h2>{1}</h2>\n<p class=\"how\">In each cell the paper's "

@@ -18,7 +18,7 @@ struct RltPage {
   std::string written;  ///< when the page was made
   std::vector<RltTable> tables;
   std::vector<RltResult> results;
-  std::vector<RltJudgement> claims;
+  std::vector<Judgement> claims;
   RunTable runs;
 };
 
@@ -26,7 +26,6 @@ struct RltPage {
 DataTable rlt_table_data(const RltTable& table, std::span<const RltResult> results);
 /// One row per run of parity: solved-by step and selected step of every seed, unsolved ones.
 DataTable rlt_course_data(std::span<const RltResult> results);
-DataTable rlt_claims_data(std::span<const RltJudgement> claims);
 
 std::string render_rlt_page(const RltPage& page);
 

@@ -33,10 +33,10 @@ class Results {
     }
   }
 
-  [[nodiscard]] std::map<std::string, RltVerdict> verdicts() const {
+  [[nodiscard]] std::map<std::string, Verdict> verdicts() const {
     std::vector<RltResult> list;
     for (const auto& [key, result] : results_) list.push_back(result);
-    std::map<std::string, RltVerdict> verdicts;
+    std::map<std::string, Verdict> verdicts;
     for (const auto& judged : judge_rlt(list)) {
       EXPECT_FALSE(judged.why.empty());
       verdicts[judged.claim.name] = judged.verdict;
@@ -116,7 +116,7 @@ TEST(RltStudy, EachRunIsMadeOnce) {
 
 TEST(RltStudy, TheRulesAcceptThePublishedNumbers) {
   for (const auto& [claim, verdict] : paper().verdicts())
-    EXPECT_EQ(verdict, RltVerdict::kReproduced) << claim;
+    EXPECT_EQ(verdict, Verdict::kReproduced) << claim;
 }
 
 TEST(RltStudy, EachRuleCanFail) {
@@ -144,7 +144,7 @@ TEST(RltStudy, EachRuleCanFail) {
     results.add(change.task, change.model, change.length, change.mean);
     for (const auto& [claim, verdict] : results.verdicts())
       EXPECT_EQ(verdict,
-                claim == change.claim ? RltVerdict::kNotReproduced : RltVerdict::kReproduced)
+                claim == change.claim ? Verdict::kNotReproduced : Verdict::kReproduced)
           << claim << " " << change.model;
   }
 }
@@ -153,14 +153,14 @@ TEST(RltStudy, TooFewSeedsOrNothingLearnedDecideNothing) {
   auto results = paper();
   results.add("parity", "RLT-1 7+1", 256, 100, 0, 2);
   auto verdicts = results.verdicts();
-  EXPECT_EQ(verdicts.at("parity-length"), RltVerdict::kNotTestable);
-  EXPECT_EQ(verdicts.at("parity-splits"), RltVerdict::kNotTestable);
-  EXPECT_EQ(verdicts.at("swaps-depth"), RltVerdict::kReproduced);
+  EXPECT_EQ(verdicts.at("parity-length"), Verdict::kNotTestable);
+  EXPECT_EQ(verdicts.at("parity-splits"), Verdict::kNotTestable);
+  EXPECT_EQ(verdicts.at("swaps-depth"), Verdict::kReproduced);
   results = paper();
   results.add("addition", "transformer 8", 0, 50);
-  EXPECT_EQ(results.verdicts().at("addition"), RltVerdict::kNotTestable);
+  EXPECT_EQ(results.verdicts().at("addition"), Verdict::kNotTestable);
   for (const auto& [claim, verdict] : Results().verdicts())
-    EXPECT_EQ(verdict, RltVerdict::kNotTestable) << claim;
+    EXPECT_EQ(verdict, Verdict::kNotTestable) << claim;
 }
 
 TEST(RltStudy, MeansAndDeviations) {
