@@ -41,10 +41,13 @@ RltSeed seed_of(const RunRecord& run) {
 RltResult result_of(const RltRun& run, const std::vector<RunRecord>& records) {
   RltResult result{.task = run.task, .model = run.model.name, .seeds = {}, .failed = 0};
   for (const auto& record : records) {
-    if (record.state == RunState::kFinished)
-      result.seeds.push_back(seed_of(record));
-    else
+    if (record.state != RunState::kFinished) {
       ++result.failed;
+      continue;
+    }
+    result.seeds.push_back(seed_of(record));
+    for (const auto& point : record.summary.length_sweep)
+      result.chance[{point.metric, point.length}] = point.chance;
   }
   return result;
 }

@@ -90,6 +90,7 @@ struct RltResult {
   std::string task, model;
   std::vector<RltSeed> seeds;
   std::size_t failed = 0;  ///< seeds that diverged or failed
+  std::map<std::pair<std::string, std::int64_t>, double> chance = {};  ///< of the tests
 };
 
 /// Mean and sample standard deviation in per cent of what a cell speaks of; nothing when it has not

@@ -31,7 +31,7 @@ std::string claims_section(std::span<const Judgement> claims, std::string_view n
       "program and was fixed before anything was trained. {}</p>\n<dl>\n",
       escape_html(numbers));
   for (const auto& judged : claims)
-    out += fmt::format("<dt><b>{}</b> {}</dt>\n<dd class=\"fine\">{} Seen: {}.</dd>\n",
+    out += fmt::format("<dt><b>{}</b> {}</dt>\n<dd class=\"fine\">{} Here: {}.</dd>\n",
                        verdict_cell(judged.verdict), escape_html(judged.claim.claim),
                        escape_html(judged.claim.rule), escape_html(judged.why));
   return out + "</dl>\n</section>\n";
