@@ -23,9 +23,11 @@ struct Case {
 
 inline Case load(const std::string& name, at::ScalarType type, Form form) {
   const fs::path path = "tests/golden/probes/" + name + ".safetensors";
+  // Before the struct: GCC 12 frees the members of `.config = {}` twice when a later one throws.
+  auto file = read_safetensors(path);
   Case golden{.name = name,
               .config = {},
-              .file = read_safetensors(path),
+              .file = std::move(file),
               .model = {},
               .loops = 0,
               .sequences = {}};

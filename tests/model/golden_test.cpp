@@ -20,7 +20,8 @@ struct Golden {
 };
 
 Golden load(const fs::path& path, at::ScalarType type, Form form) {
-  Golden golden{.config = {}, .file = read_safetensors(path), .model = {}};
+  auto file = read_safetensors(path);
+  Golden golden{.config = {}, .file = std::move(file), .model = {}};
   golden.config = parse_recipe(golden.file.metadata.at("rondo.config"), path.string());
   golden.model = make_looped_lm(golden.config.model);
   golden.model.form = form;

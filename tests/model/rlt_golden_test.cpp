@@ -52,7 +52,8 @@ Config config_of_file(const std::string& text, const fs::path& path) {
 }
 
 RltGolden load_rlt(const fs::path& path, at::ScalarType type, Form form) {
-  RltGolden golden{.config = {}, .file = read_safetensors(path), .model = {}};
+  auto file = read_safetensors(path);
+  RltGolden golden{.config = {}, .file = std::move(file), .model = {}};
   golden.config = config_of_file(golden.file.metadata.at("rondo.config"), path);
   golden.model = make_rlt(golden.config.model);
   golden.model.form = form;
