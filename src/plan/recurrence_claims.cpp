@@ -5,74 +5,55 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plan/evidence.h"
 #include "plan/recurrence_study.h"
 
 namespace rondo {
 namespace {
 
-// A spread of one seed is none.
-constexpr std::size_t kSeeds = 2;
-
-/// Looks numbers up and remembers what was missing.
-class Evidence {
+/// Looks numbers up.
+class RecurrenceEvidence : public Evidence {
  public:
-  explicit Evidence(std::span<const RecurrenceResult> results) : results_(results) {}
-
-  [[nodiscard]] const RecurrenceResult* find(const std::string& layout, const std::string& form) {
-    for (const auto& result : results_)
-      if (result.model.layout == layout && result.model.form == form) return &result;
-    missing_.push_back(layout + " " + form);
-    return nullptr;
-  }
+  explicit RecurrenceEvidence(std::span<const RecurrenceResult> results)
+      : Evidence(2), results_(results) {}
 
   /// The rise of the loss beyond K; NaN, remembered as missing, where fewer than two seeds have it.
   OverSeeds rise(const std::string& layout, const std::string& form) {
-    const auto* result = find(layout, form);
-    return take(layout, form, result != nullptr ? rise_of(*result) : std::nullopt, "{} {:+.3f}");
+    return take(layout, form, rise_of, "{} {:+.3f}");
   }
 
+  /// Likewise a value of a probe; `format` takes the model's name and the value.
   OverSeeds probe(const std::string& layout, const std::string& form, const ProbeKey& key,
                   const std::string& format) {
-    const auto* result = find(layout, form);
-    return take(layout, form, result != nullptr ? probe_at(*result, key) : std::nullopt, format);
-  }
-
-  void note(const std::string& text) { notes_ += (notes_.empty() ? "" : "; ") + text; }
-
-  [[nodiscard]] Judgement judged(Claim claim, bool holds) const {
-    if (missing_.empty())
-      return {.claim = std::move(claim),
-              .verdict = holds ? Verdict::kReproduced : Verdict::kNotReproduced,
-              .why = notes_};
-    return {
-        .claim = std::move(claim),
-        .verdict = Verdict::kNotTestable,
-        .why = fmt::format("two seeds are needed; missing: {}{}", missing_.front(),
-                           missing_.size() > 1 ? fmt::format(" and {} more", missing_.size() - 1)
-                                               : std::string())};
+    return take(
+        layout, form, [&](const RecurrenceResult& result) { return probe_at(result, key); },
+        format);
   }
 
  private:
-  OverSeeds take(const std::string& layout, const std::string& form,
-                 const std::optional<OverSeeds>& found, const std::string& format) {
-    if (found && found->seeds >= kSeeds) {
-      note(fmt::format(fmt::runtime(format), layout + " " + form, found->mean));
+  template <typename Value>
+  OverSeeds take(const std::string& layout, const std::string& form, Value&& value,
+                 const std::string& format) {
+    const auto name = layout + " " + form;
+    for (const auto& result : results_) {
+      if (result.model.layout != layout || result.model.form != form) continue;
+      const auto found = value(result);
+      if (!found || found->seeds < seeds()) break;
+      note(fmt::format(fmt::runtime(format), name, found->mean));
       return *found;
     }
-    missing_.push_back(layout + " " + form);
+    miss(name);
     return {.mean = std::nan(""), .low = std::nan(""), .high = std::nan(""), .sd = {}, .seeds = 0};
   }
 
   std::span<const RecurrenceResult> results_;
-  std::vector<std::string> missing_;
-  std::string notes_;
 };
 
-double range(const OverSeeds& over) { return over.high - over.low; }
+double seed_range(const OverSeeds& over) { return over.high - over.low; }
 
 /// Not higher than `base` by more than both ranges of seeds.
 bool no_worse(const OverSeeds& one, const OverSeeds& base) {
-  return one.mean <= base.mean + range(one) + range(base);
+  return one.mean <= base.mean + seed_range(one) + seed_range(base);
 }
 
 Judgement dense_degrades(std::span<const RecurrenceResult> results) {
@@ -83,7 +64,7 @@ Judgement dense_degrades(std::span<const RecurrenceResult> results) {
               .rule =
                   "At 4x3 the loss of the dense state rises more from K to 3K loops than that "
                   "of every other form, in the mean over the seeds."};
-  Evidence evidence(results);
+  RecurrenceEvidence evidence(results);
   const double dense = evidence.rise("4x3", "dense state").mean;
   double others = -INFINITY;
   for (const char* form : {"none", "channel state", "dense history 1", "branch gates", "adaLN"})
@@ -99,7 +80,7 @@ Judgement light_holds(std::span<const RecurrenceResult> results) {
               .rule =
                   "At 4x3 the loss of both rises from K to 3K by no more than without "
                   "conditioning plus the ranges over the seeds of the two compared."};
-  Evidence evidence(results);
+  RecurrenceEvidence evidence(results);
   const auto none = evidence.rise("4x3", "none");
   const auto channel = evidence.rise("4x3", "channel state");
   const auto gates = evidence.rise("4x3", "branch gates");
@@ -114,14 +95,14 @@ struct Course {
   bool grows;
 };
 
-Judgement settles(std::span<const RecurrenceResult> results) {
+Judgement steps_shrink(std::span<const RecurrenceResult> results) {
   Claim claim{.name = "smaller-steps-larger-state",
               .claim = "beyond the trained loops update and angle shrink while the variance grows",
               .rule =
                   "Without conditioning, at 4x3 and at 2x6: relative update and angle of the "
                   "last of 3K loops are below those of loop K, and the variance of the state "
                   "after 3K is above that after K."};
-  Evidence evidence(results);
+  RecurrenceEvidence evidence(results);
   const std::vector<Course> courses = {{"update", "update", "loop", false},
                                        {"angle", "angle", "loop", false},
                                        {"variance", "variance", "state", true}};
@@ -142,7 +123,7 @@ Judgement settles(std::span<const RecurrenceResult> results) {
   return evidence.judged(claim, holds);
 }
 
-Judgement windows(std::span<const RecurrenceResult> results) {
+Judgement history_windows(std::span<const RecurrenceResult> results) {
   Claim claim{.name = "history-windows",
               .claim =
                   "a dense history of one step is safe beyond the trained loops, wider windows "
@@ -151,7 +132,7 @@ Judgement windows(std::span<const RecurrenceResult> results) {
                   "At 2x6 the loss rises from K to 3K more with a window of 4 than of 2 and "
                   "more with 2 than with 1, and with 1 by no more than without conditioning "
                   "plus the ranges over the seeds of the two."};
-  Evidence evidence(results);
+  RecurrenceEvidence evidence(results);
   const auto none = evidence.rise("2x6", "none");
   const auto one = evidence.rise("2x6", "dense history 1");
   const auto two = evidence.rise("2x6", "dense history 2");
@@ -168,7 +149,7 @@ Judgement influence(std::span<const RecurrenceResult> results) {
                   "At 4x3 and 3K loops the mean interaction over all pairs that lie a loop or "
                   "more apart is at least twice that of the dense state (the paper: about seven "
                   "times)."};
-  Evidence evidence(results);
+  RecurrenceEvidence evidence(results);
   const ProbeKey key{.probe = "interaction", .site = "lags_from_1"};
   const double channel = evidence.probe("4x3", "channel state", key, "{} {:.4f}").mean;
   const double dense = evidence.probe("4x3", "dense state", key, "{} {:.4f}").mean;
@@ -178,8 +159,8 @@ Judgement influence(std::span<const RecurrenceResult> results) {
 }  // namespace
 
 std::vector<Judgement> judge_recurrence(std::span<const RecurrenceResult> results) {
-  return {dense_degrades(results), light_holds(results), settles(results), windows(results),
-          influence(results)};
+  return {dense_degrades(results), light_holds(results), steps_shrink(results),
+          history_windows(results), influence(results)};
 }
 
 }  // namespace rondo

@@ -12,12 +12,13 @@ namespace rondo {
 namespace {
 
 /// A form's name and the keys that make it.
-struct Form {
+struct ConditioningForm {
   const char* name;
   Overrides set;
 };
 
-RecurrenceModel model_of(const std::string& layout, std::int64_t loops, const Form& form) {
+RecurrenceModel model_of(const std::string& layout, std::int64_t loops,
+                         const ConditioningForm& form) {
   std::string word = form.name;
   std::replace(word.begin(), word.end(), ' ', '-');
   RecurrenceModel model{.layout = layout,
@@ -30,19 +31,19 @@ RecurrenceModel model_of(const std::string& layout, std::int64_t loops, const Fo
   return model;
 }
 
-Form history(const char* name, int window) {
+ConditioningForm dense_history(const char* name, int window) {
   return {name, {"model.history=dense", fmt::format("model.history_window={}", window)}};
 }
 
 RecurrenceTable table_of(const char* name, const char* title, const char* note,
                          const std::string& layout, std::int64_t loops,
-                         const std::vector<Form>& forms) {
+                         const std::vector<ConditioningForm>& forms) {
   RecurrenceTable table{.name = name, .title = title, .note = note, .models = {}};
   for (const auto& form : forms) table.models.push_back(model_of(layout, loops, form));
   return table;
 }
 
-const std::vector<RecurrenceScale>& scales() {
+const std::vector<RecurrenceScale>& recurrence_scales() {
   static const std::vector<RecurrenceScale> list = {
       {.name = "smoke",
        .recipe = "recipes/recurrence-smoke.toml",
@@ -74,17 +75,17 @@ const std::vector<RecurrenceTable>& recurrence_tables() {
                {{"none", {}},
                 {"channel state", {"model.injection=channel"}},
                 {"dense state", {"model.injection=dense"}},
-                history("dense history 1", 1),
-                history("dense history 2", 2),
-                history("dense history 4", 4),
+                dense_history("dense history 1", 1),
+                dense_history("dense history 2", 2),
+                dense_history("dense history 4", 4),
                 {"branch gates", {"model.timestep=branch-gate"}},
                 {"adaLN", {"model.timestep=adaln"}}}),
       table_of("windows", "Windows of history, two layers run six times", "", "2x6", 6,
                {{"none", {}},
                 {"dense state", {"model.injection=dense"}},
-                history("dense history 1", 1),
-                history("dense history 2", 2),
-                history("dense history 4", 4)})};
+                dense_history("dense history 1", 1),
+                dense_history("dense history 2", 2),
+                dense_history("dense history 4", 4)})};
   return tables;
 }
 
@@ -92,7 +93,7 @@ const RecurrenceScale& recurrence_scale(const std::string& name) {
   require(name != "paper",
           "reproduce recurrence --scale paper: this version has no benchmarks to score and no GPU "
           "to train on; expected smoke or cpu");
-  for (const auto& scale : scales())
+  for (const auto& scale : recurrence_scales())
     if (scale.name == name) return scale;
   fail("--scale {}: expected smoke or cpu", one_line(name));
 }
@@ -120,7 +121,7 @@ std::optional<OverSeeds> of_seeds(const RecurrenceResult& result, Value&& value)
 }
 
 template <typename Key>
-double find(const std::map<Key, double>& values, const Key& key) {
+double value_of(const std::map<Key, double>& values, const Key& key) {
   const auto at = values.find(key);
   return at == values.end() ? std::nan("") : at->second;
 }
@@ -128,21 +129,21 @@ double find(const std::map<Key, double>& values, const Key& key) {
 }  // namespace
 
 std::optional<OverSeeds> loss_at(const RecurrenceResult& result, std::int64_t loops) {
-  return of_seeds(result, [&](const auto& seed) { return find(seed.loss_nats, loops); });
+  return of_seeds(result, [&](const auto& seed) { return value_of(seed.loss_nats, loops); });
 }
 
 std::optional<OverSeeds> bits_at(const RecurrenceResult& result, std::int64_t loops) {
-  return of_seeds(result, [&](const auto& seed) { return find(seed.bits_per_byte, loops); });
+  return of_seeds(result, [&](const auto& seed) { return value_of(seed.bits_per_byte, loops); });
 }
 
 std::optional<OverSeeds> probe_at(const RecurrenceResult& result, const ProbeKey& key) {
-  return of_seeds(result, [&](const auto& seed) { return find(seed.probes, key); });
+  return of_seeds(result, [&](const auto& seed) { return value_of(seed.probes, key); });
 }
 
 std::optional<OverSeeds> rise_of(const RecurrenceResult& result) {
   const auto trained = result.model.loops;
   return of_seeds(result, [&](const auto& seed) {
-    return find(seed.loss_nats, kRecurrenceReach * trained) - find(seed.loss_nats, trained);
+    return value_of(seed.loss_nats, kRecurrenceReach * trained) - value_of(seed.loss_nats, trained);
   });
 }
 

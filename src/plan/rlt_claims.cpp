@@ -5,60 +5,39 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plan/evidence.h"
 #include "plan/rlt_study.h"
 
 namespace rondo {
 namespace {
 
-// A spread of fewer seeds is none.
-constexpr std::size_t kSeeds = 3;
-
 const std::vector<std::string> kSplits = {"4+4", "5+3", "6+2", "7+1", "8+0"};
 constexpr const char* kTransformer = "transformer 8";
 
-/// Looks numbers up and remembers what was missing.
-class Evidence {
+/// Looks numbers up.
+class RltEvidence : public Evidence {
  public:
-  explicit Evidence(std::span<const RltResult> results) : results_(results) {}
+  explicit RltEvidence(std::span<const RltResult> results) : Evidence(3), results_(results) {}
 
   /// Mean in per cent; NaN, remembered as missing, where fewer than three seeds have it.
   RltMeasured get(const std::string& task, const std::string& model, std::int64_t length) {
     const auto found = measured(results_, {.task = task, .model = model, .length = length});
-    if (found && found->seeds >= kSeeds) {
+    if (found && found->seeds >= seeds()) {
       note(fmt::format("{} {:.1f}", model, found->mean));
       return *found;
     }
-    missing_.push_back(fmt::format("{} of {}{}", task, model,
-                                   length == 0 ? " (validation)" : fmt::format(" at {}", length)));
+    miss(fmt::format("{} of {}{}", task, model,
+                     length == 0 ? " (validation)" : fmt::format(" at {}", length)));
     return {.mean = std::nan(""), .sd = {}, .seeds = 0};
   }
 
-  void note(const std::string& text) { notes_ += (notes_.empty() ? "" : "; ") + text; }
-  [[nodiscard]] Judgement judged(Claim claim, bool holds) const {
-    if (missing_.empty())
-      return {.claim = std::move(claim),
-              .verdict = holds ? Verdict::kReproduced : Verdict::kNotReproduced,
-              .why = notes_};
-    return {
-        .claim = std::move(claim),
-        .verdict = Verdict::kNotTestable,
-        .why = fmt::format("three seeds are needed; missing: {}{}", missing_.front(),
-                           missing_.size() > 1 ? fmt::format(" and {} more", missing_.size() - 1)
-                                               : std::string())};
-  }
-
-  [[nodiscard]] Judgement untestable(Claim claim, std::string why) const {
-    return {.claim = std::move(claim), .verdict = Verdict::kNotTestable, .why = std::move(why)};
-  }
-  [[nodiscard]] bool complete() const { return missing_.empty(); }
-
  private:
   std::span<const RltResult> results_;
-  std::vector<std::string> missing_;
-  std::string notes_;
 };
 
-bool near(double value, double level, double points) { return std::abs(value - level) <= points; }
+bool near_level(double value, double level, double points) {
+  return std::abs(value - level) <= points;
+}
 
 Judgement parity_holds(std::span<const RltResult> results) {
   Claim claim{
@@ -69,13 +48,13 @@ Judgement parity_holds(std::span<const RltResult> results) {
       .rule =
           "At 256 bits, trained to 40: the best RLT-1 split with a decoder has a mean of 99 % or "
           "more; the transformer and every RLT-0 split lie within 5 points of 50 %."};
-  Evidence evidence(results);
+  RltEvidence evidence(results);
   double best = 0;
   for (const auto& split : kSplits)
     if (split != "8+0") best = std::max(best, evidence.get("parity", "RLT-1 " + split, 256).mean);
-  bool chance = near(evidence.get("parity", kTransformer, 256).mean, 50, 5);
+  bool chance = near_level(evidence.get("parity", kTransformer, 256).mean, 50, 5);
   for (const auto& split : kSplits)
-    chance = near(evidence.get("parity", "RLT-0 " + split, 256).mean, 50, 5) && chance;
+    chance = near_level(evidence.get("parity", "RLT-0 " + split, 256).mean, 50, 5) && chance;
   return evidence.judged(claim, best >= 99 && chance);
 }
 
@@ -85,7 +64,7 @@ Judgement parity_splits(std::span<const RltResult> results) {
               .rule =
                   "At 256 bits the means of RLT-1 5+3 and 7+1 are both above those of 4+4, 6+2 "
                   "and 8+0."};
-  Evidence evidence(results);
+  RltEvidence evidence(results);
   std::vector<double> mean;
   for (const auto& split : kSplits)
     mean.push_back(evidence.get("parity", "RLT-1 " + split, 256).mean);
@@ -101,7 +80,7 @@ Judgement swaps_feedback(std::span<const RltResult> results) {
       .rule =
           "At 64 elements, trained at 32: RLT-2/4 4+4 is at least 20 points below RLT-1 4+4, and "
           "RLT-2/4 5+3 is above RLT-2/4 4+4."};
-  Evidence evidence(results);
+  RltEvidence evidence(results);
   const double token = evidence.get("s5-swaps", "RLT-1 4+4", 64).mean;
   const double chunk = evidence.get("s5-swaps", "RLT-2/4 4+4", 64).mean;
   const double shallow = evidence.get("s5-swaps", "RLT-2/4 5+3", 64).mean;
@@ -114,7 +93,7 @@ Judgement swaps_depth(std::span<const RltResult> results) {
               .rule =
                   "At 512 elements the means of RLT-1 fall from 4+4 to 5+3, 6+2 and 7+1, and "
                   "4+4 is at least 10 points above 7+1."};
-  Evidence evidence(results);
+  RltEvidence evidence(results);
   std::vector<double> mean;
   for (const char* split : {"4+4", "5+3", "6+2", "7+1"})
     mean.push_back(evidence.get("s5-swaps", std::string("RLT-1 ") + split, 512).mean);
@@ -128,7 +107,7 @@ Judgement chunk_parity(std::span<const RltResult> results) {
               .rule =
                   "At 64 bits RLT-2/4 4+4 has a mean of 95 % or more, and every other RLT-2/4 "
                   "split is below 95 %."};
-  Evidence evidence(results);
+  RltEvidence evidence(results);
   const double deep = evidence.get("parity", "RLT-2/4 4+4", 64).mean;
   double others = 0;
   for (const auto& split : kSplits)
@@ -146,7 +125,7 @@ Judgement mod5_beats(std::span<const RltResult> results, const std::string& task
                   "At {} the RLT-1 split with the best mean is above the transformer by 10 "
                   "points or more, and by more than the sum of their sample standard deviations.",
                   length)};
-  Evidence evidence(results);
+  RltEvidence evidence(results);
   const auto plain = evidence.get(task, kTransformer, length);
   RltMeasured best{.mean = 0, .sd = {}, .seeds = 0};
   for (const auto& split : kSplits) {
@@ -163,7 +142,7 @@ Judgement s5_hard(std::span<const RltResult> results) {
               .rule =
                   "After the last step no RLT-1 split and no transformer has a validation mean "
                   "above 10 %."};
-  Evidence evidence(results);
+  RltEvidence evidence(results);
   double best = evidence.get("s5", kTransformer, 0).mean;
   for (const auto& split : kSplits)
     best = std::max(best, evidence.get("s5", "RLT-1 " + split, 0).mean);
@@ -176,7 +155,7 @@ Judgement addition(std::span<const RltResult> results) {
               .rule =
                   "The transformer reaches 95 % in validation (else not testable), and at 32 "
                   "digits no RLT-1 split and no transformer has a mean of 30 % or more."};
-  Evidence evidence(results);
+  RltEvidence evidence(results);
   const double learned = evidence.get("addition", kTransformer, 0).mean;
   double best = evidence.get("addition", kTransformer, 32).mean;
   for (const auto& split : kSplits)

@@ -18,7 +18,7 @@ const std::vector<std::string> kPaperTables = {"validation", "longest", "lengths
 const std::vector<std::string> kAllTasks = {"parity",        "addition", "mod5-flat",
                                             "mod5-brackets", "s5",       "s5-swaps"};
 
-const std::vector<RltScale>& scales() {
+const std::vector<RltScale>& rlt_scales() {
   static const std::vector<RltScale> list = {
       {.name = "smoke",
        .recipe = "recipes/rlt-smoke.toml",
@@ -120,7 +120,7 @@ RltModel rlt_model(const std::string& name) {
 }
 
 const RltScale& rlt_scale(const std::string& name) {
-  for (const auto& scale : scales())
+  for (const auto& scale : rlt_scales())
     if (scale.name == name) return scale;
   fail("--scale {}: expected smoke, cpu or paper", one_line(name));
 }

@@ -1,6 +1,8 @@
 // The numbers behind a chart as rows: inlined in its spec, and saved as CSV on request.
 #pragma once
 
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -12,6 +14,11 @@ namespace rondo {
 
 /// A text or a number; a number that is not finite is an empty cell.
 using Cell = std::variant<double, std::string>;
+
+/// A number that may be missing.
+inline Cell cell_of(const std::optional<double>& value) {
+  return value.value_or(std::numeric_limits<double>::quiet_NaN());
+}
 
 /// Columns by name, every row as long as the header.
 struct DataTable {

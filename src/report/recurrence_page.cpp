@@ -156,8 +156,6 @@ std::vector<Chart> charts_of(const RecurrenceTable& table, const Results& result
   return charts;
 }
 
-Cell number_of(const std::optional<double>& value) { return value.value_or(std::nan("")); }
-
 }  // namespace
 
 DataTable recurrence_losses(const RecurrenceTable& table,
@@ -173,7 +171,7 @@ DataTable recurrence_losses(const RecurrenceTable& table,
       data.rows.push_back({result->model.layout, result->model.form, result->parameters,
                            result->flops_per_token, static_cast<double>(loops),
                            std::string(loops == result->model.loops ? "yes" : "no"), loss->mean,
-                           number_of(loss->sd), bits->mean, number_of(bits->sd),
+                           cell_of(loss->sd), bits->mean, cell_of(bits->sd),
                            static_cast<double>(loss->seeds), static_cast<double>(result->failed)});
     }
   return data;
@@ -194,7 +192,7 @@ DataTable recurrence_probes(std::span<const RecurrenceResult> results) {
     for (const auto& key : keys)
       if (const auto over = probe_at(result, key))
         data.rows.push_back({result.model.layout, result.model.form, key.probe, key.site,
-                             place(key.loop), place(key.lag), over->mean, number_of(over->sd),
+                             place(key.loop), place(key.lag), over->mean, cell_of(over->sd),
                              static_cast<double>(over->seeds)});
   }
   return data;

@@ -111,8 +111,6 @@ std::vector<Chart> curves(const RunTable& runs) {
   return charts;
 }
 
-Cell number_of(const std::optional<double>& value) { return value.value_or(std::nan("")); }
-
 }  // namespace
 
 DataTable rlt_table_data(const RltTable& table, std::span<const RltResult> results) {
@@ -124,9 +122,8 @@ DataTable rlt_table_data(const RltTable& table, std::span<const RltResult> resul
     data.rows.push_back({cell.task, cell.model, cell.metric,
                          cell.length == 0 ? Cell(std::string("validation"))
                                           : Cell(static_cast<double>(cell.length)),
-                         cell.mean, number_of(cell.sd),
-                         ours ? Cell(ours->mean) : Cell(std::nan("")),
-                         ours ? number_of(ours->sd) : Cell(std::nan("")),
+                         cell.mean, cell_of(cell.sd), ours ? Cell(ours->mean) : Cell(std::nan("")),
+                         ours ? cell_of(ours->sd) : Cell(std::nan("")),
                          ours ? static_cast<double>(ours->seeds) : 0.0});
   }
   return data;
