@@ -143,8 +143,7 @@ TEST(RltStudy, EachRuleCanFail) {
     auto results = paper();
     results.add(change.task, change.model, change.length, change.mean);
     for (const auto& [claim, verdict] : results.verdicts())
-      EXPECT_EQ(verdict,
-                claim == change.claim ? Verdict::kNotReproduced : Verdict::kReproduced)
+      EXPECT_EQ(verdict, claim == change.claim ? Verdict::kNotReproduced : Verdict::kReproduced)
           << claim << " " << change.model;
   }
 }
