@@ -20,6 +20,7 @@ namespace {
 struct ReproduceArguments {
   std::string what, data, out = ".", scale, only;
   std::int64_t starts = 500, bootstrap = 200, seed = 0, threads = 0;
+  bool fits_asked = false;  // --starts, --bootstrap or --seed was given
   bool json = false;
 };
 
@@ -64,6 +65,9 @@ PublishedTable tables_of(const ReproduceArguments& arguments) {
 void run_reproduce(const ReproduceArguments& arguments, int& status) {
   require(arguments.what == "laws" || arguments.data.empty(),
           "reproduce {}: --data is for laws; leave it out", arguments.what);
+  require(arguments.what == "laws" || !arguments.fits_asked,
+          "reproduce {}: --starts, --bootstrap and --seed are for laws; leave them out",
+          arguments.what);
   if (arguments.what == "rlt")
     return reproduce_rlt({.scale = arguments.scale,
                           .only = arguments.only,
@@ -118,10 +122,11 @@ void declare_reproduce(CLI::App& app, int& status) {
   command->add_option("--data", arguments->data, "folder of published tables");
   command->add_option("--out", arguments->out, "folder to write to; default the current one");
   add_whole_number(*command, "--starts", arguments->starts, 1, 1000000,
-                   "random starts of each fit; default 500");
+                   "laws: random starts of each fit; default 500");
   add_whole_number(*command, "--bootstrap", arguments->bootstrap, 20, 100000,
-                   "refits for intervals; default 200, five times that for Chinchilla");
-  add_whole_number(*command, "--seed", arguments->seed, 0, INT64_MAX, "of starts and resamples");
+                   "laws: refits for intervals; default 200, five times that for Chinchilla");
+  add_whole_number(*command, "--seed", arguments->seed, 0, INT64_MAX,
+                   "laws: of starts and resamples");
   add_whole_number(*command, "--threads", arguments->threads, 0, 4096, "default all cores");
   command->add_option("--scale", arguments->scale,
                       "rlt: smoke (a minute; default), cpu or paper (the whole protocol); "
@@ -135,7 +140,11 @@ void declare_reproduce(CLI::App& app, int& status) {
       "Example: rondo reproduce laws --data published --out results/laws\n"
       "         rondo reproduce rlt --scale smoke --out results/rlt-smoke\n"
       "         rondo reproduce recurrence --scale cpu --out results/recurrence-cpu");
-  command->callback([arguments, &status] { run_reproduce(*arguments, status); });
+  command->callback([arguments, command, &status] {
+    for (const char* option : {"--starts", "--bootstrap", "--seed"})
+      arguments->fits_asked = arguments->fits_asked || command->count(option) > 0;
+    run_reproduce(*arguments, status);
+  });
 }
 
 }  // namespace rondo

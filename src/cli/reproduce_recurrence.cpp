@@ -173,16 +173,13 @@ void reproduce_recurrence(const ReproduceRecurrence& request, int& status) {
     tables.push_back(write_table(out, table.name, recurrence_losses(table, page.results)));
   tables.push_back(write_table(out, "probes", recurrence_probes(page.results)));
   tables.push_back(write_table(out, "claims", claims_data(page.claims)));
-  const auto path = out / "report.html";
-  write_file_atomically(path, render_recurrence_page(page));
-  const Json json = {{"scale", scale.name},
-                     {"tables", tables},
-                     {"claims", claims_json(page.claims)},
-                     {"path", path.string()}};
-  write_file_atomically(out / "recurrence.json", json.dump(1) + "\n");
-  if (request.json) return print_json(json);
-  print_table(claims_table(page.claims));
-  print_text(path.string());
+  finish_study({.name = "recurrence",
+                .scale = scale.name,
+                .out = out,
+                .tables = std::move(tables),
+                .claims = page.claims,
+                .page = render_recurrence_page(page)},
+               request.json);
 }
 
 }  // namespace rondo

@@ -111,16 +111,13 @@ void reproduce_rlt(const ReproduceRlt& request, int& status) {
   }
   tables.push_back(write_table(out, "course", rlt_course_data(page.results)));
   tables.push_back(write_table(out, "claims", claims_data(page.claims)));
-  const auto path = out / "report.html";
-  write_file_atomically(path, render_rlt_page(page));
-  const Json json = {{"scale", scale.name},
-                     {"tables", tables},
-                     {"claims", claims_json(page.claims)},
-                     {"path", path.string()}};
-  write_file_atomically(out / "rlt.json", json.dump(1) + "\n");
-  if (request.json) return print_json(json);
-  print_table(claims_table(page.claims));
-  print_text(path.string());
+  finish_study({.name = "rlt",
+                .scale = scale.name,
+                .out = out,
+                .tables = std::move(tables),
+                .claims = page.claims,
+                .page = render_rlt_page(page)},
+               request.json);
 }
 
 }  // namespace rondo

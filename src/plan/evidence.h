@@ -3,14 +3,20 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "plan/claims.h"
+#include "plan/over_seeds.h"
 
 namespace rondo {
+
+/// Stands for what is missing: it compares as false with everything.
+inline const OverSeeds kNotMeasured = {
+    .mean = std::nan(""), .low = std::nan(""), .high = std::nan(""), .sd = {}, .seeds = 0};
 
 /// Gathers numbers in words. A claim with a number missing is not testable.
 class Evidence {

@@ -1,5 +1,5 @@
 // What the recurrence paper (arXiv 2609.36636) lets one expect of the study, and the rules that it
-// is judged by. The rules are part of the program: they were fixed before anything was trained.
+// is judged by. The rules are part of the program: they were fixed before its models were trained.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ class RecurrenceEvidence : public Evidence {
       return *found;
     }
     miss(name);
-    return {.mean = std::nan(""), .low = std::nan(""), .high = std::nan(""), .sd = {}, .seeds = 0};
+    return kNotMeasured;
   }
 
   std::span<const RecurrenceResult> results_;

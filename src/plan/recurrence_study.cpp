@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/statistics.h"
 #include "base/text.h"
 
 namespace rondo {
@@ -96,18 +95,6 @@ const RecurrenceScale& recurrence_scale(const std::string& name) {
   for (const auto& scale : recurrence_scales())
     if (scale.name == name) return scale;
   fail("--scale {}: expected smoke or cpu", one_line(name));
-}
-
-std::optional<OverSeeds> over_seeds(std::span<const double> values) {
-  std::vector<double> finite;
-  for (const double value : values)
-    if (std::isfinite(value)) finite.push_back(value);
-  if (finite.empty()) return std::nullopt;
-  const auto [low, high] = std::minmax_element(finite.begin(), finite.end());
-  OverSeeds over{
-      .mean = mean(finite), .low = *low, .high = *high, .sd = {}, .seeds = finite.size()};
-  if (finite.size() > 1) over.sd = sample_sd(finite);
-  return over;
 }
 
 namespace {

@@ -11,6 +11,7 @@
 
 #include "config/recipe.h"
 #include "plan/claims.h"
+#include "plan/over_seeds.h"
 
 namespace rondo {
 
@@ -69,14 +70,6 @@ struct RecurrenceResult {
   std::vector<RecurrenceSeed> seeds;
   std::size_t failed = 0;  ///< seeds that diverged or failed
 };
-
-/// Mean and sample standard deviation over the seeds that have a value.
-struct OverSeeds {
-  double mean = 0, low = 0, high = 0;
-  std::optional<double> sd;
-  std::size_t seeds = 0;
-};
-std::optional<OverSeeds> over_seeds(std::span<const double> values);
 
 std::optional<OverSeeds> loss_at(const RecurrenceResult& result, std::int64_t loops);
 std::optional<OverSeeds> bits_at(const RecurrenceResult& result, std::int64_t loops);

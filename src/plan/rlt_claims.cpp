@@ -20,7 +20,7 @@ class RltEvidence : public Evidence {
   explicit RltEvidence(std::span<const RltResult> results) : Evidence(3), results_(results) {}
 
   /// Mean in per cent; NaN, remembered as missing, where fewer than three seeds have it.
-  RltMeasured get(const std::string& task, const std::string& model, std::int64_t length) {
+  OverSeeds get(const std::string& task, const std::string& model, std::int64_t length) {
     const auto found = measured(results_, {.task = task, .model = model, .length = length});
     if (found && found->seeds >= seeds()) {
       note(fmt::format("{} {:.1f}", model, found->mean));
@@ -28,7 +28,7 @@ class RltEvidence : public Evidence {
     }
     miss(fmt::format("{} of {}{}", task, model,
                      length == 0 ? " (validation)" : fmt::format(" at {}", length)));
-    return {.mean = std::nan(""), .sd = {}, .seeds = 0};
+    return kNotMeasured;
   }
 
  private:
@@ -127,7 +127,7 @@ Judgement mod5_beats(std::span<const RltResult> results, const std::string& task
                   length)};
   RltEvidence evidence(results);
   const auto plain = evidence.get(task, kTransformer, length);
-  RltMeasured best{.mean = 0, .sd = {}, .seeds = 0};
+  OverSeeds best;
   for (const auto& split : kSplits) {
     const auto one = evidence.get(task, "RLT-1 " + split, length);
     if (one.mean > best.mean) best = one;

@@ -8,7 +8,6 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/statistics.h"
 #include "base/text.h"
 
 namespace rondo {
@@ -156,7 +155,7 @@ std::vector<RltRun> rlt_runs(const RltScale& scale, std::span<const std::string>
   return runs;
 }
 
-std::optional<RltMeasured> measured(std::span<const RltResult> results, const RltCell& cell) {
+std::optional<OverSeeds> measured(std::span<const RltResult> results, const RltCell& cell) {
   std::vector<double> values;
   for (const auto& result : results) {
     if (result.task != cell.task || result.model != cell.model) continue;
@@ -169,10 +168,7 @@ std::optional<RltMeasured> measured(std::span<const RltResult> results, const Rl
       }
     }
   }
-  if (values.empty()) return std::nullopt;
-  RltMeasured found{.mean = mean(values), .sd = {}, .seeds = values.size()};
-  if (values.size() > 1) found.sd = sample_sd(values);
-  return found;
+  return over_seeds(values);
 }
 
 }  // namespace rondo

@@ -13,6 +13,7 @@
 
 #include "config/recipe.h"
 #include "plan/claims.h"
+#include "plan/over_seeds.h"
 
 namespace rondo {
 
@@ -93,14 +94,8 @@ struct RltResult {
   std::map<std::pair<std::string, std::int64_t>, double> chance = {};  ///< of the tests
 };
 
-/// Mean and sample standard deviation in per cent of what a cell speaks of; nothing when it has not
-/// been measured.
-struct RltMeasured {
-  double mean = 0;
-  std::optional<double> sd;
-  std::size_t seeds = 0;
-};
-std::optional<RltMeasured> measured(std::span<const RltResult> results, const RltCell& cell);
+/// What a cell speaks of, in per cent; nothing when it has not been measured.
+std::optional<OverSeeds> measured(std::span<const RltResult> results, const RltCell& cell);
 
 std::vector<Judgement> judge_rlt(std::span<const RltResult> results);
 

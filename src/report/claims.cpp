@@ -28,7 +28,7 @@ ClaimCount count_claims(std::span<const Judgement> claims) {
 std::string claims_section(std::span<const Judgement> claims, std::string_view numbers) {
   std::string out = fmt::format(
       "<section id=\"claims\">\n<h2>Claims</h2>\n<p class=\"how\">Every rule is part of the "
-      "program and was fixed before anything was trained. {}</p>\n<dl>\n",
+      "program and was fixed before these models were trained. {}</p>\n<dl>\n",
       escape_html(numbers));
   for (const auto& judged : claims)
     out += fmt::format("<dt><b>{}</b> {}</dt>\n<dd class=\"fine\">{} Here: {}.</dd>\n",

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/shipped.h"
-#include "cost/parameters.h"
 
 namespace rondo {
 namespace {
@@ -93,6 +92,8 @@ TEST(RecurrenceStudy, EveryModelIsWhatItsNameSays) {
                   model.form.find("state") == std::string::npos);
         EXPECT_EQ(config.model.history == HistoryForm::kNone,
                   model.form.find("history") == std::string::npos);
+        EXPECT_EQ(config.model.timestep == TimestepForm::kNone,
+                  model.form != "branch gates" && model.form != "adaLN");
       }
     EXPECT_EQ(folders.size(), 13U);
   }
