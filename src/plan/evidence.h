@@ -37,8 +37,7 @@ class Evidence {
               .why = notes_};
     const auto more = missing_.size() - 1;
     return untestable(std::move(claim),
-                      fmt::format("{} seeds are needed; missing: {}{}",
-                                  seeds_ == 2 ? "two" : "three", missing_.front(),
+                      fmt::format("{} seeds are needed; missing: {}{}", seeds_, missing_.front(),
                                   more > 0 ? fmt::format(" and {} more", more) : std::string()));
   }
 
