@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/interrupt.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/runs.h"
@@ -69,7 +68,6 @@ void run_fit(const FitArguments& arguments) {
           join(law_names(), ", "));
   if (arguments.print_form) return print_text(to_toml(find_law(arguments.law)));
   require(!arguments.sources.empty(), "fit: no TABLE or run folder given; see `rondo fit --help`");
-  catch_interrupts();
 
   std::vector<LawForm> forms = {form_of(arguments.law, arguments, true)};
   for (const auto& law : arguments.compare) forms.push_back(form_of(law, arguments, false));

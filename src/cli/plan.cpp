@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/shipped.h"
 #include "base/text.h"
@@ -109,7 +108,6 @@ FittedLaw law_of(const PlanArguments& arguments) {
     require(arguments.columns.empty(), "--column maps columns of tables; there are none");
     return read_fit(arguments.law);
   }
-  catch_interrupts();
   const auto form = find_law(arguments.law);
   Progress progress("fit");
   FitOptions options{.bootstrap = 200};

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -91,7 +90,6 @@ void run_reproduce(const ReproduceArguments& arguments, int& status) {
   require(!arguments.data.empty(),
           "reproduce laws: --data DIR is missing: the folder with scaling_laws/ and "
           "looped_results/");
-  catch_interrupts();
   const auto table = tables_of(arguments);
   create_folder(arguments.out);
   const fs::path folder = arguments.out;

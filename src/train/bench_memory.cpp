@@ -7,6 +7,7 @@
 
 #include <exception>
 
+#include "base/interrupt.h"
 #include "base/log.h"
 
 namespace rondo {
@@ -15,6 +16,7 @@ std::optional<std::uint64_t> peak_in_child(const std::function<void()>& work) {
   const pid_t child = ::fork();
   if (child < 0) return std::nullopt;
   if (child == 0) {
+    catch_interrupts();
     int status = 0;
     try {
       work();

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -30,7 +31,11 @@ PeerTimes read_peer(const std::string& text) {
 }
 
 PeerTimes run_peer(const std::string& command) {
-  std::FILE* output = ::popen(command.c_str(), "r");
+  std::FILE* output = nullptr;
+  {
+    const OpenInterrupts open;  // Ctrl-C is for the peer, too
+    output = ::popen(command.c_str(), "r");
+  }
   require(output != nullptr, "--peer {}: cannot be started", one_line(command));
   std::string text;
   std::array<char, 4096> part{};
