@@ -2,6 +2,7 @@
 #include "cli/reproduce_rlt.h"
 
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -12,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/reproduce_parts.h"
 #include "config/recipe.h"
+#include "data/task_data.h"
 #include "plan/rlt_study.h"
 #include "record/run_folder.h"
 #include "report/claims.h"
@@ -24,7 +26,20 @@ namespace {
 
 constexpr double kSolved = 0.99;
 
-RltSeed seed_of(const RunRecord& run) {
+/// Lengths here by the paper's. Two of the paper's may be one here.
+std::map<std::int64_t, std::int64_t> lengths_of(const RltRun& run, const Config& config) {
+  const auto task = open_task(run.task);
+  auto trained = task->training;
+  if (config.data.min_length > 0) trained.min = config.data.min_length;
+  if (config.data.max_length > 0) trained.max = config.data.max_length;
+  trained = settle(*task, trained);
+  std::map<std::int64_t, std::int64_t> lengths;
+  for (const auto& set : task->test)
+    lengths[set.lengths.max] = scaled_length(*task, set.lengths.max, trained);
+  return lengths;
+}
+
+RltSeed seed_of(const RunRecord& run, const std::map<std::int64_t, std::int64_t>& lengths) {
   RltSeed seed{.seed = run.summary.seed,
                .validation = run.summary.accuracy,
                .selected = std::llround(run.summary.selected_step),
@@ -33,33 +48,45 @@ RltSeed seed_of(const RunRecord& run) {
   for (const auto& event : run.validations)
     if (!seed.solved && event.accuracy >= kSolved) seed.solved = event.step;
   for (const auto& point : run.summary.length_sweep)
-    seed.test[{point.metric, point.length}] = point.value;
+    for (const auto& [paper, here] : lengths)
+      if (here == point.length) seed.test[{point.metric, paper}] = point.value;
   return seed;
 }
 
 /// What the seeds of a run have on record; seeds that did not finish count as failed.
-RltResult result_of(const RltRun& run, const std::vector<RunRecord>& records) {
+RltResult result_of(const RltRun& run, const Config& config,
+                    const std::vector<RunRecord>& records) {
   RltResult result{.task = run.task, .model = run.model.name, .seeds = {}, .failed = 0};
+  result.lengths = lengths_of(run, config);
   for (const auto& record : records) {
     if (record.state != RunState::kFinished) {
       ++result.failed;
       continue;
     }
-    result.seeds.push_back(seed_of(record));
+    result.seeds.push_back(seed_of(record, result.lengths));
     for (const auto& point : record.summary.length_sweep)
-      result.chance[{point.metric, point.length}] = point.chance;
+      for (const auto& [paper, here] : result.lengths)
+        if (here == point.length) result.chance[{point.metric, paper}] = point.chance;
   }
   return result;
 }
 
-/// Trains the seeds of a run that are not trained yet; false when it was interrupted.
-bool train_run(const RltRun& run, const std::string& recipe, const ReproduceRlt& request,
-               std::vector<RunRecord>& records) {
+Config recipe_of(const RltRun& run, const RltScale& scale, const ReproduceRlt& request) {
   auto set = run.set;
   set.emplace_back("data.source=task");
   if (request.threads > 0) set.push_back(fmt::format("engine.threads={}", request.threads));
-  const auto done = train_seeds(read_recipe(recipe, set), run.seeds,
-                                {.out = fs::path(request.out) / "runs" / run.folder,
+  return read_recipe(find_shipped(scale.recipe).string(), set);
+}
+
+fs::path run_dir(const RltRun& run, const ReproduceRlt& request) {
+  return fs::path(request.out) / "runs" / run.folder;
+}
+
+/// Trains the seeds of a run that are not trained yet; false when it was interrupted.
+bool train_run(const RltRun& run, const Config& config, const ReproduceRlt& request,
+               std::vector<RunRecord>& records) {
+  const auto done = train_seeds(config, run.seeds,
+                                {.out = run_dir(run, request),
                                  .resume = true,
                                  .init = {},
                                  .command = command_line(),
@@ -70,15 +97,31 @@ bool train_run(const RltRun& run, const std::string& recipe, const ReproduceRlt&
   return true;
 }
 
+/// What earlier calls have trained for other tables: a page speaks of all that there is.
+void add_earlier(const RltScale& scale, const std::vector<RltRun>& now, const ReproduceRlt& request,
+                 std::vector<RltResult>& results, std::vector<RunRecord>& all) {
+  std::vector<std::string> names;
+  for (const auto& table : rlt_tables()) names.push_back(table.name);
+  for (const auto& run : rlt_runs(scale, names, /*all_models=*/true)) {
+    const bool known = std::any_of(now.begin(), now.end(),
+                                   [&](const RltRun& one) { return one.folder == run.folder; });
+    std::vector<RunRecord> records;
+    for (const auto seed : run.seeds) {
+      const auto dir = run_dir(run, request) / fmt::format("seed-{}", seed);
+      if (!known && is_run(dir)) records.push_back(read_run(dir));
+    }
+    if (records.empty()) continue;
+    results.push_back(result_of(run, recipe_of(run, scale, request), records));
+    for (auto& record : records) all.push_back(std::move(record));
+  }
+}
+
 }  // namespace
 
 void reproduce_rlt(const ReproduceRlt& request, int& status) {
   const auto& scale = rlt_scale(request.scale.empty() ? "smoke" : request.scale);
   const auto names = request.only.empty() ? scale.tables : std::vector{request.only};
-  const auto runs = rlt_runs(scale, names);
-  require(!runs.empty(), "--only {} --scale {}: none of its models is run at this scale",
-          request.only, scale.name);
-  const auto recipe = find_shipped(scale.recipe).string();
+  const auto runs = rlt_runs(scale, names, !request.only.empty());
   const fs::path out = request.out;
   log("{}: {}; {} models and tasks, seeds {}", scale.name, scale.summary, runs.size(),
       fmt::join(scale.seeds, ", "));
@@ -86,15 +129,17 @@ void reproduce_rlt(const ReproduceRlt& request, int& status) {
   std::vector<RunRecord> all;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     log("\n{} of {}: {} on {}", i + 1, runs.size(), runs[i].model.name, runs[i].task);
+    const auto config = recipe_of(runs[i], scale, request);
     std::vector<RunRecord> records;
-    if (!train_run(runs[i], recipe, request, records)) {
+    if (!train_run(runs[i], config, request, records)) {
       log("stopped; the same command goes on");
       status = interrupt_exit_status();
       return;
     }
-    results.push_back(result_of(runs[i], records));
+    results.push_back(result_of(runs[i], config, records));
     for (auto& record : records) all.push_back(std::move(record));
   }
+  add_earlier(scale, runs, request, results, all);
   RltPage page{.scale = scale.name,
                .summary = scale.summary,
                .written = now_text(),
@@ -102,10 +147,16 @@ void reproduce_rlt(const ReproduceRlt& request, int& status) {
                .results = std::move(results),
                .claims = {},
                .runs = make_run_table(std::move(all))};
-  page.claims = judge_rlt(page.results);
+  page.claims = judge_rlt(page.results, scale.layers);
   Json tables = Json::array();
   for (const auto& table : rlt_tables()) {
-    if (std::find(names.begin(), names.end(), table.name) == names.end()) continue;
+    const auto in = [&](const std::vector<std::string>& list) {
+      return std::find(list.begin(), list.end(), table.name) != list.end();
+    };
+    const bool there = std::any_of(table.cells.begin(), table.cells.end(), [&](const auto& cell) {
+      return measured(page.results, cell).has_value();
+    });
+    if (!in(names) && !(in(scale.tables) && there)) continue;
     page.tables.push_back(table);
     tables.push_back(write_table(out, table.name, rlt_table_data(table, page.results)));
   }

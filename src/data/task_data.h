@@ -31,6 +31,10 @@ Batch task_batch(std::span<const TaskSample> samples, std::int64_t examples);
 std::vector<TaskSample> draw_examples(const Task& task, const TaskStream& stream,
                                       std::int64_t count);
 
+/// The length that stands for `length` of a task's protocol where `trained` (settled) is trained
+/// on: the same multiple of the longest.
+std::int64_t scaled_length(const Task& task, std::int64_t length, TaskRange trained);
+
 /// The task of a recipe, ready to be trained and scored. Copies share the examples.
 class TaskData {
  public:

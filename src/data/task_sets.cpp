@@ -26,17 +26,12 @@ std::vector<TaskSet> sets_at(const Task& task, std::span<const std::int64_t> len
   return sets;
 }
 
-/// A set of the protocol for another longest length: the same multiple of it.
+/// A set of the protocol for another longest length.
 TaskSet scaled(const Task& task, const TaskSet& set, TaskRange trained) {
-  const auto moved = [&](std::int64_t length) {
-    const double ratio = static_cast<double>(length) / static_cast<double>(task.training.max);
-    auto scaled = std::llround(ratio * static_cast<double>(trained.max));
-    if (task.odd_lengths && scaled % 2 == 0) --scaled;
-    return std::clamp<std::int64_t>(scaled, task.shortest, task.longest);
-  };
   // The whole of the trained lengths stays that.
   if (set.lengths == task.training) return {.lengths = trained, .examples = set.examples};
-  return {.lengths = {.min = moved(set.lengths.min), .max = moved(set.lengths.max)},
+  return {.lengths = {.min = scaled_length(task, set.lengths.min, trained),
+                      .max = scaled_length(task, set.lengths.max, trained)},
           .examples = set.examples};
 }
 
@@ -62,6 +57,14 @@ void set_examples(std::vector<TaskSet>& sets, const Task& task, std::int64_t exa
 }
 
 }  // namespace
+
+std::int64_t scaled_length(const Task& task, std::int64_t length, TaskRange trained) {
+  if (trained == task.training || task.count) return length;
+  const double ratio = static_cast<double>(length) / static_cast<double>(task.training.max);
+  auto scaled = std::llround(ratio * static_cast<double>(trained.max));
+  if (task.odd_lengths && scaled % 2 == 0) --scaled;
+  return std::clamp<std::int64_t>(scaled, task.shortest, task.longest);
+}
 
 std::vector<TaskSet> validation_sets(const Task& task, const DataConfig& data, TaskRange trained) {
   std::vector<TaskSet> sets;

@@ -31,14 +31,22 @@ const std::vector<RltScale>& rlt_scales() {
        .models = {"RLT-1 4+4", "RLT-2/4 4+4", "RLT-0 4+4", "transformer 8"}},
       {.name = "cpu",
        .recipe = "recipes/rlt-cpu.toml",
-       .summary = "width 128 and batch 64 in place of 512 and 512, the tasks and models that the "
-                  "claims speak of",
-       .layers = 8,
+       .summary = "4 layers of width 128 in place of 8 of 512 (4+4 stands for 2+2, 6+2 for 3+1), "
+                  "128 examples a step in place of 512, strings a quarter as long, merge scale 1 "
+                  "in place of 0.1",
+       .layers = 4,
        .seeds = {42, 43, 44},
        .tables = kPaperTables,
        .tasks = {"parity", "s5-swaps", "mod5-flat", "addition"},
-       .models = {"RLT-1 4+4", "RLT-1 5+3", "RLT-1 6+2", "RLT-1 7+1", "RLT-1 8+0", "RLT-2/4 4+4",
-                  "RLT-2/4 5+3", "RLT-0 4+4", "RLT-0 7+1", "transformer 8"}},
+       .models = {"RLT-1 4+4", "RLT-1 6+2", "RLT-2/4 4+4", "RLT-0 4+4", "transformer 8"},
+       .merge_scale = 1,
+       .task_keys = {{"parity", {"data.min_length=2", "data.max_length=10", "train.steps=600"}},
+                     {"s5-swaps", {"data.min_length=8", "data.max_length=8", "train.steps=1500"}},
+                     {"s5", {"data.min_length=8", "data.max_length=8", "train.steps=1500"}},
+                     {"mod5-flat", {"data.min_length=3", "data.max_length=9", "train.steps=1500"}},
+                     {"mod5-brackets",
+                      {"data.min_length=3", "data.max_length=10", "train.steps=1500"}},
+                     {"addition", {"data.min_length=1", "data.max_length=3", "train.steps=500"}}}},
       {.name = "paper",
        .recipe = "recipes/rlt-paper.toml",
        .summary = "the published protocol: width 512, batch 512, 2000 steps (5000 modulo 5), three "
@@ -65,10 +73,10 @@ bool in(const std::vector<std::string>& list, const std::string& word) {
 }
 
 /// The model at the scale's depth, or nothing when its split has no counterpart there.
-std::optional<Overrides> model_keys(const RltModel& model, std::int64_t layers) {
+std::optional<Overrides> model_keys(const RltModel& model, const RltScale& scale) {
   const auto depth = model.encoder + model.decoder;
   // Twice the depth is a table of its own, and stays twice as deep.
-  const auto here = depth == 16 ? 2 * layers : layers;
+  const auto here = depth == 16 ? 2 * scale.layers : scale.layers;
   if (model.encoder * here % depth != 0) return std::nullopt;
   const auto encoder = model.encoder * here / depth;
   if (model.transformer)
@@ -76,17 +84,20 @@ std::optional<Overrides> model_keys(const RltModel& model, std::int64_t layers) 
                      "model.core_layers=0",  "model.coda_layers=0",
                      "model.injection=none", "model.loop_norm=false",
                      "loops.forward=1",      "loops.backward=1"};
-  return Overrides{"model.kind=rlt",
-                   fmt::format("model.encoder_layers={}", encoder),
-                   fmt::format("model.decoder_layers={}", here - encoder),
-                   fmt::format("model.feedback_interval={}", model.interval),
-                   fmt::format("model.merge_scale={}", model.merge_scale),
-                   "model.window=8",
-                   "train.bptt_tokens=128"};
+  return Overrides{
+      "model.kind=rlt",
+      fmt::format("model.encoder_layers={}", encoder),
+      fmt::format("model.decoder_layers={}", here - encoder),
+      fmt::format("model.feedback_interval={}", model.interval),
+      fmt::format("model.merge_scale={}", model.merge_scale.value_or(scale.merge_scale)),
+      "model.window=8",
+      "train.bptt_tokens=128"};
 }
 
 Overrides task_keys(const std::string& task, const RltScale& scale, bool deep) {
   Overrides set = {"data.task=" + task};
+  if (const auto found = scale.task_keys.find(task); found != scale.task_keys.end())
+    set.insert(set.end(), found->second.begin(), found->second.end());
   if (task == "addition") {
     set.emplace_back("data.seed=42");
     set.emplace_back("data.test_seed=20260916");
@@ -97,6 +108,11 @@ Overrides task_keys(const std::string& task, const RltScale& scale, bool deep) {
 }
 
 }  // namespace
+
+bool has_split(const std::string& split, std::int64_t layers) {
+  const auto model = rlt_model("RLT-1 " + split);
+  return model.encoder * layers % (model.encoder + model.decoder) == 0;
+}
 
 RltModel rlt_model(const std::string& name) {
   RltModel model{.name = name};
@@ -124,7 +140,8 @@ const RltScale& rlt_scale(const std::string& name) {
   fail("--scale {}: expected smoke, cpu or paper", one_line(name));
 }
 
-std::vector<RltRun> rlt_runs(const RltScale& scale, std::span<const std::string> tables) {
+std::vector<RltRun> rlt_runs(const RltScale& scale, std::span<const std::string> tables,
+                             bool all_models) {
   std::vector<RltRun> runs;
   std::set<std::string> known;
   for (const auto& name : tables) {
@@ -137,9 +154,9 @@ std::vector<RltRun> rlt_runs(const RltScale& scale, std::span<const std::string>
       fail("--only {}: expected one of {}", one_line(name), join(names, ", "));
     }
     for (const auto& cell : table->cells) {
-      if (!in(scale.tasks, cell.task) || !in(scale.models, cell.model)) continue;
+      if (!in(scale.tasks, cell.task) || (!all_models && !in(scale.models, cell.model))) continue;
       const auto model = rlt_model(cell.model);
-      const auto keys = model_keys(model, scale.layers);
+      const auto keys = model_keys(model, scale);
       const auto folder = cell.task + "/" + folder_of(cell.model);
       if (!keys || !known.insert(folder).second) continue;
       const bool deep = model.encoder + model.decoder == 16;
@@ -152,6 +169,11 @@ std::vector<RltRun> rlt_runs(const RltScale& scale, std::span<const std::string>
       runs.push_back(std::move(run));
     }
   }
+  const auto rank = [&](const RltRun& run) {
+    return std::find(scale.models.begin(), scale.models.end(), run.model.name);
+  };
+  std::stable_sort(runs.begin(), runs.end(),
+                   [&](const RltRun& a, const RltRun& b) { return rank(a) < rank(b); });
   return runs;
 }
 

@@ -24,7 +24,7 @@ struct RltModel {
   std::int64_t decoder = 0;
   std::int64_t interval = 1;  ///< between feedbacks
   bool transformer = false;
-  double merge_scale = 0.1;
+  std::optional<double> merge_scale = {};  ///< nothing = the scale's
 };
 
 /// The model of that name. Throws an input error for an unknown one.
@@ -56,8 +56,10 @@ struct RltScale {
   std::vector<std::int64_t> seeds;
   std::vector<std::string> tables;  ///< run unless --only chooses
   std::vector<std::string> tasks;   ///< empty = all
-  std::vector<std::string> models;  ///< empty = all
+  std::vector<std::string> models;  ///< run unless --only chooses; empty = all
   bool long_mod5 = false;           ///< 5000 steps instead of 2000 for arithmetic modulo 5
+  double merge_scale = 0.1;
+  std::map<std::string, Overrides> task_keys = {};  ///< lengths other than the paper's
 };
 /// smoke, cpu or paper. Throws an input error for another name.
 const RltScale& rlt_scale(const std::string& name);
@@ -71,10 +73,14 @@ struct RltRun {
   std::vector<std::int64_t> seeds;
 };
 
-/// The runs that the tables need at a scale; each once. Cells of models that the scale's depth
-/// cannot split alike, or that it leaves out, need none. Throws an input error for a table of no
-/// such name.
-std::vector<RltRun> rlt_runs(const RltScale& scale, std::span<const std::string> tables);
+/// Whether a split of the paper's 8 layers, "6+2", has a counterpart with so many.
+bool has_split(const std::string& split, std::int64_t layers);
+
+/// The runs that the tables need at a scale, each once: the scale's models in their order, or with
+/// `all_models` those of the tables. Cells of models that the scale's depth cannot split alike need
+/// none. Throws an input error for a table of no such name.
+std::vector<RltRun> rlt_runs(const RltScale& scale, std::span<const std::string> tables,
+                             bool all_models = false);
 
 /// What one seed of a run measured; shares, not per cent.
 struct RltSeed {
@@ -86,17 +92,21 @@ struct RltSeed {
   std::map<std::pair<std::string, std::int64_t>, double> test;  ///< by metric and length
 };
 
-/// What the seeds of a run measured.
+/// What the seeds of a run measured. Lengths are the paper's throughout; `lengths` says at which
+/// length here each was measured.
 struct RltResult {
   std::string task, model;
   std::vector<RltSeed> seeds;
   std::size_t failed = 0;  ///< seeds that diverged or failed
   std::map<std::pair<std::string, std::int64_t>, double> chance = {};  ///< of the tests
+  std::map<std::int64_t, std::int64_t> lengths = {};
 };
 
 /// What a cell speaks of, in per cent; nothing when it has not been measured.
 std::optional<OverSeeds> measured(std::span<const RltResult> results, const RltCell& cell);
 
-std::vector<Judgement> judge_rlt(std::span<const RltResult> results);
+/// Judges the claims, of the splits that a depth of `layers` has ("4+4" and "6+2" of the paper's 8
+/// are 2+2 and 3+1 of 4; "5+3" has no counterpart there).
+std::vector<Judgement> judge_rlt(std::span<const RltResult> results, std::int64_t layers);
 
 }  // namespace rondo

@@ -22,10 +22,22 @@ std::string spread(double mean, const std::optional<double>& sd) {
   return sd ? fmt::format("{:.2f} ± {:.2f}", mean, *sd) : fmt::format("{:.2f}", mean);
 }
 
-/// "parity 256", "validation" left out.
-std::string column_of(const RltCell& cell) {
+/// At which length a cell of the paper was measured here, if it was.
+std::optional<std::int64_t> length_here(const RltCell& cell, std::span<const RltResult> results) {
+  for (const auto& result : results) {
+    if (result.task != cell.task) continue;
+    if (const auto at = result.lengths.find(cell.length); at != result.lengths.end())
+      return at->second;
+  }
+  return std::nullopt;
+}
+
+/// "parity 256 (here 64)", "validation" left out.
+std::string column_of(const RltCell& cell, std::span<const RltResult> results) {
   std::string text = cell.task;
   if (cell.length > 0) text += fmt::format(" {}", cell.length);
+  const auto here = length_here(cell, results);
+  if (here && *here != cell.length) text += fmt::format(" (here {})", *here);
   if (cell.metric == "accuracy_prefix") text += ", every product";
   return text;
 }
@@ -51,11 +63,11 @@ std::string paper_table(const RltTable& table, std::span<const RltResult> result
     if (std::find(list.begin(), list.end(), word) == list.end()) list.push_back(word);
   };
   for (const auto& cell : table.cells) {
-    add_once(columns, column_of(cell));
+    add_once(columns, column_of(cell, results));
     add_once(models, cell.model);
-    guesses[column_of(cell)] = guess_text(cell, results);
+    guesses[column_of(cell, results)] = guess_text(cell, results);
     const auto ours = measured(results, cell);
-    cells[{cell.model, column_of(cell)}] =
+    cells[{cell.model, column_of(cell, results)}] =
         fmt::format("<span class=\"fine\">{}</span><br>{}", spread(cell.mean, cell.sd),
                     ours ? "<b>" + spread(ours->mean, ours->sd) + "</b>" : std::string("–"));
   }
@@ -115,14 +127,16 @@ std::vector<Chart> curves(const RunTable& runs) {
 
 DataTable rlt_table_data(const RltTable& table, std::span<const RltResult> results) {
   DataTable data;
-  data.columns = {"task",     "model", "metric", "length", "paper_mean",
-                  "paper_sd", "mean",  "sd",     "seeds"};
+  data.columns = {"task",       "model",    "metric", "length", "length_here",
+                  "paper_mean", "paper_sd", "mean",   "sd",     "seeds"};
   for (const auto& cell : table.cells) {
     const auto ours = measured(results, cell);
+    const auto here = length_here(cell, results);
     data.rows.push_back({cell.task, cell.model, cell.metric,
                          cell.length == 0 ? Cell(std::string("validation"))
                                           : Cell(static_cast<double>(cell.length)),
-                         cell.mean, cell_of(cell.sd), ours ? Cell(ours->mean) : Cell(std::nan("")),
+                         here ? Cell(static_cast<double>(*here)) : Cell(std::nan("")), cell.mean,
+                         cell_of(cell.sd), ours ? Cell(ours->mean) : Cell(std::nan("")),
                          ours ? cell_of(ours->sd) : Cell(std::nan("")),
                          ours ? static_cast<double>(ours->seeds) : 0.0});
   }
@@ -159,7 +173,7 @@ std::string render_rlt_page(const RltPage& page) {
       "tested at this scale and {} came out as published; {} runs.</p>\n",
       escape_html(page.summary), page.claims.size(), count.testable, count.reproduced,
       page.runs.runs.size());
-  out += claims_section(page.claims, "Numbers are means in per cent.");
+  out += claims_section(page.claims, "Numbers are means in per cent, lengths the paper's.");
   for (const auto& table : page.tables)
     out += fmt::format(
                "<section id=\"{0}\">\n<h2>{1}</h2>\n<p class=\"how\">In each cell the paper's "

@@ -33,11 +33,15 @@ class Results {
     }
   }
 
-  [[nodiscard]] std::map<std::string, Verdict> verdicts() const {
+  void drop(const std::string& model) {
+    std::erase_if(results_, [&](const auto& entry) { return entry.first.second == model; });
+  }
+
+  [[nodiscard]] std::map<std::string, Verdict> verdicts(std::int64_t layers = 8) const {
     std::vector<RltResult> list;
     for (const auto& [key, result] : results_) list.push_back(result);
     std::map<std::string, Verdict> verdicts;
-    for (const auto& judged : judge_rlt(list)) {
+    for (const auto& judged : judge_rlt(list, layers)) {
       EXPECT_FALSE(judged.why.empty());
       verdicts[judged.claim.name] = judged.verdict;
     }
@@ -130,8 +134,8 @@ TEST(RltStudy, EachRuleCanFail) {
   const Change changes[] = {{"parity-length", "parity", "RLT-0 6+2", 256, 56},
                             {"parity-length", "parity", "transformer 8", 256, 40},
                             {"parity-splits", "parity", "RLT-1 7+1", 256, 80},
-                            {"swaps-feedback", "s5-swaps", "RLT-2/4 4+4", 64, 85},
-                            {"swaps-feedback", "s5-swaps", "RLT-2/4 5+3", 64, 10},
+                            {"swaps-feedback", "s5-swaps", "RLT-1 4+4", 64, 30},
+                            {"swaps-chunk-split", "s5-swaps", "RLT-2/4 5+3", 64, 10},
                             {"swaps-depth", "s5-swaps", "RLT-1 6+2", 512, 40},
                             {"chunk-parity", "parity", "RLT-2/4 4+4", 64, 90},
                             {"chunk-parity", "parity", "RLT-2/4 7+1", 64, 99},
@@ -146,6 +150,23 @@ TEST(RltStudy, EachRuleCanFail) {
       EXPECT_EQ(verdict, claim == change.claim ? Verdict::kNotReproduced : Verdict::kReproduced)
           << claim << " " << change.model;
   }
+}
+
+TEST(RltStudy, ASmallerDepthIsJudgedByItsSplits) {
+  auto results = paper();
+  const std::set<std::string> needs_others = {"parity-splits", "swaps-chunk-split"};
+  // What 4 layers cannot be split into does not count.
+  for (const char* split : {"5+3", "7+1"}) {
+    results.drop(std::string("RLT-0 ") + split);
+    results.drop(std::string("RLT-1 ") + split);
+    results.drop(std::string("RLT-2/4 ") + split);
+  }
+  results.add("parity", "RLT-1 4+4", 256, 100);
+  for (const auto& [claim, verdict] : results.verdicts(4))
+    EXPECT_EQ(verdict, needs_others.contains(claim) ? Verdict::kNotTestable : Verdict::kReproduced)
+        << claim;
+  EXPECT_TRUE(has_split("6+2", 4));
+  EXPECT_FALSE(has_split("7+1", 4));
 }
 
 TEST(RltStudy, TooFewSeedsOrNothingLearnedDecideNothing) {
