@@ -15,6 +15,14 @@ const Tensor& head_weight(const Rlt& model) {
   return model.head ? model.head->weight.value : model.embed.weight.value;
 }
 
+/// The table's row for each position of sequences one after the other.
+RotaryTable rotary_of(const RotaryTable& table, const std::vector<std::int64_t>& lengths) {
+  std::vector<Tensor> places;
+  for (const auto length : lengths) places.push_back(at::arange(length, at::kLong));
+  const auto all = at::cat(places);
+  return {table.cos.index_select(0, all), table.sin.index_select(0, all)};
+}
+
 }  // namespace
 
 Rlt make_rlt(const ModelConfig& config) {
@@ -53,17 +61,26 @@ Tensor summed_loss_of(const Rlt& model, const Tensor& state_BTD, const Tensor& t
                    model.config.logit_scale, model.config.logit_softcap, model.form);
 }
 
-RltPass::RltPass(const Rlt& model, const Tensor& tokens_BT, std::optional<std::int64_t> interval)
+RltPass::RltPass(const Rlt& model, const Tensor& tokens_BT, std::optional<std::int64_t> interval,
+                 std::vector<std::int64_t> lengths)
     : model_(model),
-      setting_{.config = model.config,
-               .rotary = make_rotary(model.config, tokens_BT.size(1),
-                                     model.embed.weight.value.scalar_type()),
-               .interval = interval.value_or(model.config.feedback_interval),
-               .form = model.form},
+      setting_{
+          .config = model.config,
+          .rotary = make_rotary(model.config, lengths.empty() ? tokens_BT.size(1) : lengths.front(),
+                                model.embed.weight.value.scalar_type()),
+          .interval = interval.value_or(model.config.feedback_interval),
+          .form = model.form,
+          .state_is_cut = false,
+          .lengths = std::move(lengths)},
       weights_(pack_core(model)),
       e_BTD_(at::embedding(model.embed.weight.value, tokens_BT)) {
+  const auto& each = setting_.lengths;
   const BlockContext context{
-      .config = model.config, .rotary = setting_.rotary, .allowed_BTT = {}, .form = model.form};
+      .config = model.config,
+      .rotary = each.empty() ? setting_.rotary : rotary_of(setting_.rotary, each),
+      .allowed_BTT = {},
+      .form = model.form,
+      .lengths = each};
   for (const auto& block : model.encoder) e_BTD_ = forward(pack(block), e_BTD_, context);
   if (model.memory) memory_ = memory_of(*model.memory, e_BTD_, context);
 }

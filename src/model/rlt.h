@@ -49,7 +49,11 @@ Tensor summed_loss_of(const Rlt& model, const Tensor& state_BTD, const Tensor& t
 class RltPass {
  public:
   /// `interval`: tokens between two feedbacks; that of the model unless told otherwise.
-  RltPass(const Rlt& model, const Tensor& tokens_BT, std::optional<std::int64_t> interval = {});
+  ///
+  /// With `lengths`, which fall, tokens [1, N] are those of sequences one after the other, in the
+  /// fused form; what is [B, T, D] else is [1, N, D] then.
+  RltPass(const Rlt& model, const Tensor& tokens_BT, std::optional<std::int64_t> interval = {},
+          std::vector<std::int64_t> lengths = {});
 
   /// s_t of every position, [B, T, D].
   [[nodiscard]] Tensor run() const;

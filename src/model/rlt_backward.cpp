@@ -25,7 +25,7 @@ std::vector<Group> groups_of(const CoreTape& tape) {
   for (std::size_t end = tape.chunks.size(); end > 0;) {
     std::int64_t rows = 0;
     auto begin = end;
-    while (begin > 0 && rows < kRowsAtOnce) rows += tape.chunks[--begin].count * tape.sequences();
+    while (begin > 0 && rows < kRowsAtOnce) rows += tape.row_count(tape.chunks[--begin]);
     groups.push_back({begin, end});
     end = begin;
   }
@@ -42,23 +42,24 @@ struct LayerSlopes {
 class Backward {
  public:
   explicit Backward(const CoreTape& tape);
-  CoreSlopes run(const Tensor& d_out_TBD);
+  CoreSlopes run(const Tensor& d_out_ND);
 
  private:
-  // A chunk with its place in the buffers of its group.
+  // A chunk with its rows in the buffers of its group.
   struct Place {
     Chunk chunk;
-    std::int64_t first;
-    [[nodiscard]] Tensor of(const Tensor& buffer) const {
-      return buffer.narrow(0, first, chunk.count);
-    }
+    std::int64_t first, rows;
+    [[nodiscard]] Tensor of(const Tensor& buffer) const { return buffer.narrow(0, first, rows); }
+    // The first rows of scratch.
+    [[nodiscard]] Tensor scratch(const Tensor& buffer) const { return buffer.narrow(0, 0, rows); }
   };
 
-  Tensor buffer(std::vector<std::int64_t> shape) const {
-    shape.insert(shape.begin() + 1, tape_.sequences());
-    return at::empty(shape, tape_.e.options());
+  Tensor buffer(at::IntArrayRef shape) const { return at::empty(shape, tape_.e.options()); }
+  // Rows of a group's registers in front of those of a chunk.
+  std::int64_t registers_before(std::size_t index, const Group& group) const {
+    return tape_.register_rows[index] - tape_.register_rows[group.begin];
   }
-  void make_layers(std::int64_t longest_group);
+  void make_layers(std::int64_t rows);
   Tensor input_slope(const Tensor& slope, const Weight& weight, const Tensor& out) const;
   void layer(std::size_t index, const Place& place, const Tensor& d_z);
   void through_mlp(std::size_t index, const Place& place);
@@ -73,19 +74,19 @@ class Backward {
   CoreSlopes slopes_;
   std::vector<LayerSlopes> layers_;
   Tensor d_keys_, d_values_;              // of the memory
-  Tensor merged_, merge_norm_;            // [chunks of a group, B, 2 D]; sums by thread
+  Tensor merged_, merge_norm_;            // registers of a group [., 2 D]; sums by thread
   Tensor hidden_, normed_, heads_, d_u_;  // scratch of a chunk
 };
 
 Backward::Backward(const CoreTape& tape) : tape_(tape), config_(tape.setting.config) {
-  std::int64_t longest = 0, tokens = 0;
-  std::size_t most_chunks = 0;
-  for (const auto& [begin, end] : groups_of(tape)) {
-    const auto& last = tape.chunks[end - 1];
-    tokens = std::max(tokens, last.first + last.count - tape.chunks[begin].first);
-    most_chunks = std::max(most_chunks, end - begin);
+  std::int64_t longest = 0, rows = 0, registers = 0;
+  for (const auto& group : groups_of(tape)) {
+    const auto& last = tape.chunks[group.end - 1];
+    rows = std::max(rows, tape.first_row(last) + tape.row_count(last) -
+                              tape.first_row(tape.chunks[group.begin]));
+    registers = std::max(registers, registers_before(group.end, group));
   }
-  for (const auto& chunk : tape.chunks) longest = std::max(longest, chunk.count);
+  for (const auto& chunk : tape.chunks) longest = std::max(longest, tape.row_count(chunk));
   const auto width = config_.d_model;
   slopes_.e = at::empty_like(tape.e);
   slopes_.weights = tape.weights;
@@ -94,24 +95,24 @@ Backward::Backward(const CoreTape& tape) : tape_(tape), config_(tape.setting.con
   heads_ = buffer({longest, config_.heads, config_.head_dim});
   if (tape.weights.merge) {
     slopes_.gate_of_e = at::empty_like(tape.e);
-    merged_ = buffer({static_cast<std::int64_t>(most_chunks), 2 * width});
+    merged_ = buffer({registers, 2 * width});
     merge_norm_ = fused::gain_sums(width);
     auto& merge = *slopes_.weights.merge;
     merge.gate_and_state = Weight(at::zeros_like(merge.gate_and_state.value));
     merge.initial = at::zeros_like(merge.initial);
   }
   if (!tape.layers.empty()) {
-    hidden_ = buffer({longest, tape.layers.front().gate_up.size(2) / 2});
+    hidden_ = buffer({longest, tape.layers.front().gate_up.size(1) / 2});
     const auto& memory = tape.memory;
     d_keys_ = memory.k_gradient.defined() ? memory.k_gradient : at::zeros_like(memory.k_BHSK);
     d_values_ = memory.v_gradient.defined() ? memory.v_gradient : at::zeros_like(memory.v_BHSK);
     // Where others add to them too, they are not passed on.
     if (!memory.k_gradient.defined()) slopes_.memory = {d_keys_, d_values_, {}, {}};
-    make_layers(tokens);
+    make_layers(rows);
   }
 }
 
-void Backward::make_layers(std::int64_t tokens) {
+void Backward::make_layers(std::int64_t rows) {
   const auto width = config_.d_model, head = config_.head_dim;
   const auto sums = [&](const Tensor& gains) {
     return gains.defined() ? fused::gain_sums(gains.size(0)) : Tensor();
@@ -119,12 +120,12 @@ void Backward::make_layers(std::int64_t tokens) {
   for (std::size_t i = 0; i < tape_.layers.size(); ++i) {
     const auto& tape = tape_.layers[i];
     const auto& weights = tape_.weights.decoder[i];
-    layers_.push_back({.next = buffer({tokens, width}),
-                       .gate_up = buffer({tokens, tape.gate_up.size(2)}),
-                       .a = buffer({tokens, width}),
-                       .asked = buffer({tokens, width}),
-                       .b = buffer({tokens, width}),
-                       .qkv = buffer({tokens, (config_.heads + 2 * config_.kv_heads) * head}),
+    layers_.push_back({.next = buffer({rows, width}),
+                       .gate_up = buffer({rows, tape.gate_up.size(1)}),
+                       .a = buffer({rows, width}),
+                       .asked = buffer({rows, width}),
+                       .b = buffer({rows, width}),
+                       .qkv = buffer({rows, (config_.heads + 2 * config_.kv_heads) * head}),
                        .d_k = at::zeros_like(tape.k.out),
                        .d_v = at::zeros_like(tape.v),
                        .attn_norm = sums(weights.block.attn_norm),
@@ -142,8 +143,8 @@ void Backward::make_layers(std::int64_t tokens) {
 
 // d x of x W ᵀ.
 Tensor Backward::input_slope(const Tensor& slope, const Weight& weight, const Tensor& out) const {
-  auto rows = rows_of(out);
-  multiply(rows_of(slope), factor_of(weight), rows);
+  auto rows = out;
+  multiply(slope, factor_of(weight), rows);
   return out;
 }
 
@@ -153,10 +154,9 @@ void Backward::through_mlp(std::size_t index, const Place& place) {
   auto& slopes = layers_[index];
   const auto& chunk = place.chunk;
   const auto d_gate_up = place.of(slopes.gate_up), d_next = place.of(slopes.next);
-  const auto d_hidden = input_slope(d_next, weights.block.down, hidden_.narrow(0, 0, chunk.count));
+  const auto d_hidden = input_slope(d_next, weights.block.down, place.scratch(hidden_));
   fused::swiglu_rows_backward_into(tape_.part(tape.gate_up, chunk), d_hidden, d_gate_up);
-  const auto d_normed =
-      input_slope(d_gate_up, weights.block.gate_up, normed_.narrow(0, 0, chunk.count));
+  const auto d_normed = input_slope(d_gate_up, weights.block.gate_up, place.scratch(normed_));
   fused::norm_rows_backward_into(tape_.part(tape.a, chunk), weights.block.mlp_norm,
                                  tape_.part(tape.a_scale, chunk), d_normed, d_next,
                                  place.of(slopes.a), slopes.mlp_norm);
@@ -169,15 +169,15 @@ void Backward::through_memory(std::size_t index, const Place& place) {
   const auto& chunk = place.chunk;
   const auto kept = [&](const Tensor& x) { return x.defined() ? tape_.part(x, chunk) : x; };
   const auto d_a = place.of(slopes.a), d_asked = place.of(slopes.asked);
-  const auto d_read = input_slope(d_a, weights.cross_o, normed_.narrow(0, 0, chunk.count));
-  const auto d_heads = heads_.narrow(0, 0, chunk.count);
+  const auto d_read = input_slope(d_a, weights.cross_o, place.scratch(normed_));
+  const auto d_heads = place.scratch(heads_);
   attend_queries_backward(memory_queries(tape_, chunk), kept(tape.asked.out).data_ptr<float>(),
                           memory_keys(tape_), d_read.data_ptr<float>(), d_heads.data_ptr<float>(),
                           d_keys_.data_ptr<float>(), d_values_.data_ptr<float>());
   Placing(tape_, weights.cross_q_norm)
       .backward(d_heads, {kept(tape.asked.in), kept(tape.asked.scale), {}}, chunk,
-                d_asked.data_ptr<float>(), d_asked.size(2), slopes.cross_q_norm);
-  const auto d_normed = input_slope(d_asked, weights.cross_q, normed_.narrow(0, 0, chunk.count));
+                d_asked.data_ptr<float>(), d_asked.size(1), slopes.cross_q_norm);
+  const auto d_normed = input_slope(d_asked, weights.cross_q, place.scratch(normed_));
   fused::norm_rows_backward_into(tape_.part(tape.b, chunk), weights.cross_norm,
                                  tape_.part(tape.b_scale, chunk), d_normed, d_a, place.of(slopes.b),
                                  slopes.cross_norm);
@@ -190,25 +190,26 @@ void Backward::through_window(std::size_t index, const Place& place, const Tenso
   const auto& chunk = place.chunk;
   const auto kept = [&](const Tensor& x) { return x.defined() ? tape_.part(x, chunk) : x; };
   const auto d_b = place.of(slopes.b), d_qkv = place.of(slopes.qkv);
-  const auto d_heads = heads_.narrow(0, 0, chunk.count);
-  // [c, B, D] and [c, B, H K] have as many numbers, as heads · head_dim = d_model.
-  const auto d_seen = input_slope(d_b, weights.block.o, normed_.narrow(0, 0, chunk.count));
+  const auto d_heads = place.scratch(heads_);
+  // [n, D] and [n, H K] have as many numbers, as heads · head_dim = d_model.
+  const auto d_seen = input_slope(d_b, weights.block.o, place.scratch(normed_));
   attend_queries_backward(window_queries(tape_, chunk), kept(tape.q.out).data_ptr<float>(),
                           window_keys(tape_, tape), d_seen.data_ptr<float>(),
                           d_heads.data_ptr<float>(), slopes.d_k.data_ptr<float>(),
                           slopes.d_v.data_ptr<float>());
-  const auto stride = d_qkv.size(2), queries = config_.heads * config_.head_dim,
-             keys = config_.kv_heads * config_.head_dim, at = tape_.past + chunk.first;
+  const auto stride = d_qkv.size(1), queries = config_.heads * config_.head_dim,
+             keys = config_.kv_heads * config_.head_dim,
+             at = tape_.past * tape_.rows.at(0) + tape_.first_row(chunk);
   float* raw = d_qkv.data_ptr<float>();
   Placing(tape_, weights.block.q_norm)
       .backward(d_heads, {kept(tape.q.in), kept(tape.q.scale), {}}, chunk, raw, stride,
                 slopes.q_norm);
   // All that read these keys lie behind and are done.
   Placing(tape_, weights.block.k_norm)
-      .backward(slopes.d_k.narrow(0, at, chunk.count), {kept(tape.k.in), kept(tape.k.scale), {}},
+      .backward(slopes.d_k.narrow(0, at, place.rows), {kept(tape.k.in), kept(tape.k.scale), {}},
                 chunk, raw + queries, stride, slopes.k_norm);
-  d_qkv.narrow(2, queries + keys, keys).copy_(slopes.d_v.narrow(0, at, chunk.count).flatten(2));
-  const auto d_normed = input_slope(d_qkv, weights.block.qkv, normed_.narrow(0, 0, chunk.count));
+  d_qkv.narrow(1, queries + keys, keys).copy_(slopes.d_v.narrow(0, at, place.rows).flatten(1));
+  const auto d_normed = input_slope(d_qkv, weights.block.qkv, place.scratch(normed_));
   fused::norm_rows_backward_into(tape_.part(tape.z, chunk), weights.block.attn_norm,
                                  tape_.part(tape.z_scale, chunk), d_normed, d_b, d_z,
                                  slopes.attn_norm);
@@ -223,26 +224,25 @@ void Backward::layer(std::size_t index, const Place& place, const Tensor& d_z) {
 // From d u of a chunk to d e, the gate's share of e, and the register; returns the last.
 Tensor Backward::merge(std::size_t index, const Group& group, const Tensor& d_u) {
   const auto& chunk = tape_.chunks[index];
-  slopes_.e.narrow(0, chunk.first, chunk.count).copy_(d_u);
+  tape_.rows_of(slopes_.e, chunk).copy_(d_u);
   if (!tape_.weights.merge) return {};
-  const auto sequences = tape_.sequences(), width = config_.d_model;
-  const auto place = static_cast<std::int64_t>(index);
-  const auto d_merged = merged_[static_cast<std::int64_t>(index - group.begin)];
+  const auto sequences = tape_.sequences(chunk), width = config_.d_model;
+  const auto d_merged = merged_.narrow(0, registers_before(index, group), sequences);
   d_merged.zero_();
   {
     const ProfileScope scope(Part::kElementwise);
-    const auto at = chunk.first * sequences * width;
-    const float* gate_e = tape_.gate_of_e.data_ptr<float>() + at;
-    const float* merged = tape_.merged[place].data_ptr<float>();
+    const auto first = tape_.first_row(chunk);
+    const float* gate_e = tape_.gate_of_e.data_ptr<float>() + first * width;
+    const float* merged = tape_.register_part(tape_.merged, index).data_ptr<float>();
     const float* slope = d_u.data_ptr<float>();
-    float* d_gate_e = slopes_.gate_of_e.data_ptr<float>() + at;
+    float* d_gate_e = slopes_.gate_of_e.data_ptr<float>() + first * width;
     float* d_from_r = d_merged.data_ptr<float>();
     at::parallel_for(0, sequences, fused::rows_per_thread(width), [&](auto begin, auto end) {
       for (std::int64_t b = begin; b < end; ++b) {
         const float* gate_r = merged + b * 2 * width;
         float* d_gate_r = d_from_r + b * 2 * width;
-        for (std::int64_t t = 0; t < chunk.count; ++t) {
-          const auto row = (t * sequences + b) * width;
+        for (auto t = chunk.first; t < chunk.first + chunk.count && b < tape_.rows.at(t); ++t) {
+          const auto row = (tape_.rows.before(t) - first + b) * width;
           kernels().merge_backward(gate_e + row, gate_r, gate_r + width, slope + row,
                                    static_cast<float>(config_.merge_scale), d_gate_e + row,
                                    d_gate_r, d_gate_r + width, width);
@@ -251,25 +251,26 @@ Tensor Backward::merge(std::size_t index, const Group& group, const Tensor& d_u)
     });
   }
   const auto& weights = *tape_.weights.merge;
-  const auto d_r = input_slope(d_merged, weights.gate_and_state, normed_[0]);
+  const auto d_r = input_slope(d_merged, weights.gate_and_state, normed_.narrow(0, 0, sequences));
   const auto d_register = at::empty({sequences, width}, tape_.e.options());
-  fused::norm_rows_backward_into(tape_.registers[place], weights.norm, tape_.register_scale[place],
-                                 d_r, Tensor(), d_register, merge_norm_);
+  fused::norm_rows_backward_into(tape_.register_part(tape_.registers, index), weights.norm,
+                                 tape_.register_part(tape_.register_scale, index), d_r, Tensor(),
+                                 d_register, merge_norm_);
   return d_register;
 }
 
 // The products of a group: slopes ᵀ times what entered the product.
 void Backward::weights(const Group& group, bool add) {
-  const auto first = tape_.chunks[group.begin].first;
+  const auto first = tape_.first_row(tape_.chunks[group.begin]);
   const auto& last = tape_.chunks[group.end - 1];
-  const auto count = last.first + last.count - first;
+  const auto count = tape_.first_row(last) + tape_.row_count(last) - first;
   const auto type = factors_are_bf16() ? at::kBFloat16 : at::kFloat;
   const auto kept = [&](const Tensor& x) { return x.narrow(0, first, count); };
   const auto normed = [&](const Tensor& x, const Tensor& gains) {
     return fused::norm_rows(kept(x), gains, config_.norm_eps, type).out;
   };
   const auto learn = [&](Tensor& d_weight, const Tensor& slope, const Tensor& left) {
-    multiply(rows_of(slope.narrow(0, 0, left.size(0))).t(), rows_of(left), d_weight, add);
+    multiply(slope.narrow(0, 0, left.size(0)).t(), left, d_weight, add);
   };
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const auto& tape = tape_.layers[i];
@@ -284,11 +285,10 @@ void Backward::weights(const Group& group, bool add) {
     learn(d.block.qkv.value, slopes.qkv, normed(tape.z, weights.block.attn_norm));
   }
   if (!tape_.weights.merge) return;
-  const auto chunks = static_cast<std::int64_t>(group.end - group.begin);
-  const auto registers = tape_.registers.narrow(0, static_cast<std::int64_t>(group.begin), chunks);
+  const auto rows = registers_before(group.end, group);
+  const auto registers = tape_.registers.narrow(0, tape_.register_rows[group.begin], rows);
   const auto r = fused::norm_rows(registers, tape_.weights.merge->norm, config_.norm_eps, type).out;
-  multiply(rows_of(merged_.narrow(0, 0, chunks)).t(), rows_of(r),
-           slopes_.weights.merge->gate_and_state.value, true);
+  multiply(merged_.narrow(0, 0, rows).t(), r, slopes_.weights.merge->gate_and_state.value, true);
 }
 
 void Backward::finish_gains() {
@@ -308,18 +308,20 @@ void Backward::finish_gains() {
   }
 }
 
-CoreSlopes Backward::run(const Tensor& d_out_TBD) {
+CoreSlopes Backward::run(const Tensor& d_out_ND) {
   Tensor d_register;
   bool add = false;
   for (const auto& group : groups_of(tape_)) {
-    const auto begin = tape_.chunks[group.begin].first;
+    const auto begin = tape_.first_row(tape_.chunks[group.begin]);
     for (auto index = group.end; index-- > group.begin;) {
       const auto& chunk = tape_.chunks[index];
-      const Place place{chunk, chunk.first - begin};
-      const auto d_u = d_u_.narrow(0, 0, chunk.count);
+      const Place place{chunk, tape_.first_row(chunk) - begin, tape_.row_count(chunk)};
+      const auto d_u = place.scratch(d_u_);
       const auto d_state = layers_.empty() ? d_u : place.of(layers_.back().next);
-      d_state.copy_(d_out_TBD.narrow(0, chunk.first, chunk.count));
-      if (chunk.completes && d_register.defined()) d_state[chunk.count - 1].add_(d_register);
+      d_state.copy_(tape_.rows_of(d_out_ND, chunk));
+      const auto last = tape_.rows.before(chunk.first + chunk.count - 1) - tape_.first_row(chunk);
+      if (chunk.completes && d_register.defined())
+        d_state.narrow(0, last, d_register.size(0)).add_(d_register);
       for (auto l = layers_.size(); l-- > 0;)
         layer(l, place, l == 0 ? d_u : place.of(layers_[l - 1].next));
       d_register = merge(index, group, d_u);
@@ -334,9 +336,9 @@ CoreSlopes Backward::run(const Tensor& d_out_TBD) {
 
 }  // namespace
 
-CoreSlopes run_backward(const CoreTape& tape, const Tensor& d_out_TBD) {
+CoreSlopes run_backward(const CoreTape& tape, const Tensor& d_out_ND) {
   const NoGrad guard;
-  return Backward(tape).run(d_out_TBD);
+  return Backward(tape).run(d_out_ND);
 }
 
 }  // namespace rondo

@@ -2,6 +2,7 @@
 #include "model/rlt_core.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "model/rlt_fused.h"
 
@@ -86,16 +87,20 @@ void DecoderState::cut(bool state, bool kv) {
 
 Tensor run_core(const CoreWeights& weights, const CoreSetting& setting, const Tensor& e_BTD,
                 const MemoryKv& memory, DecoderState& state) {
-  const auto rows = e_BTD.size(0), length = e_BTD.size(1), width = e_BTD.size(2);
+  const auto sequences =
+      setting.lengths.empty() ? e_BTD.size(0) : static_cast<std::int64_t>(setting.lengths.size());
+  const auto length = e_BTD.size(1), width = e_BTD.size(2);
   state.windows.resize(weights.decoder.size());
   Tensor gate_of_e_BTD;
   if (weights.merge) {
     if (!state.register_BD.defined())
-      state.register_BD = weights.merge->initial.expand({rows, width});
+      state.register_BD = weights.merge->initial.expand({sequences, width});
     gate_of_e_BTD = project(e_BTD, weights.merge->gate_of_e) + weights.merge->bias;
   }
   if (suits_fused_core(setting, e_BTD, state))
     return run_fused_core(weights, setting, e_BTD, gate_of_e_BTD, memory, state);
+  if (!setting.lengths.empty())
+    throw std::logic_error("sequences of different lengths are for the fused core");
   const auto interval = weights.merge ? setting.interval : 0;
   const auto sizes = chunk_sizes(state.position, length, interval);
   // Split once: the gradient of a part taken by itself would be as large as the whole.

@@ -4,6 +4,8 @@
 // place.
 #pragma once
 
+#include <vector>
+
 #include "model/rlt_parts.h"
 
 namespace rondo {
@@ -25,6 +27,9 @@ struct CoreSetting {
   Form form = Form::kFused;
   /// Nobody asks for gradients that flow through the state from one call to the next.
   bool state_is_cut = false;
+  /// Lengths of sequences that lie one after the other, falling: e and states are [1, N, D], the
+  /// memory [N, H, K]. For whole sequences in the fused form; empty = [B, T, D].
+  std::vector<std::int64_t> lengths = {};
 };
 
 /// Keys and values of a decoder layer's last W − 1 positions or fewer, [B, G, n, K]; undefined

@@ -121,10 +121,12 @@ MemoryKv memory_of(const Memory& memory, const Tensor& e_BTD, const BlockContext
   const auto in_heads = [&](const Linear& linear) {
     return project(m, linear.weight.value).unflatten(-1, {config.heads, config.head_dim});
   };
-  return {.k_BHSK = place(in_heads(memory.k), value_or_nothing(memory.k_norm), context)
-                        .transpose(1, 2)
-                        .contiguous(),
-          .v_BHSK = in_heads(memory.v).transpose(1, 2).contiguous(),
+  const auto stored = [&](const Tensor& x_BTHK) {
+    return !context.lengths.empty() ? x_BTHK.squeeze(0).contiguous()
+                                    : x_BTHK.transpose(1, 2).contiguous();
+  };
+  return {.k_BHSK = stored(place(in_heads(memory.k), value_or_nothing(memory.k_norm), context)),
+          .v_BHSK = stored(in_heads(memory.v)),
           .k_gradient = {},
           .v_gradient = {}};
 }

@@ -119,7 +119,7 @@ struct PackedMerge {
 
 PackedMerge pack(const Merge& merge);
 
-/// Keys and values of the memory [B, H, S, K].
+/// Keys and values of the memory [B, H, S, K]; of sequences one after the other [N, H, K].
 struct MemoryKv {
   Tensor k_BHSK, v_BHSK;
   /// Where their gradients are added up, of the same shapes; undefined = autograd passes them on.

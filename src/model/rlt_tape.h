@@ -1,7 +1,9 @@
 // What the fused recurrent core writes down on its way forward and reads on its way back: plain
-// buffers, positions first, so that one token of all sequences is one block of rows.
+// buffers of rows, positions first, so that one token of all sequences is one block of rows. N is
+// the number of all rows, B of sequences.
 #pragma once
 
+#include "base/position_rows.h"
 #include "model/rlt_core.h"
 #include "tensor/query_attention.h"
 
@@ -18,19 +20,19 @@ std::vector<Chunk> chunks_of(std::int64_t position, std::int64_t length, std::in
 
 /// Queries or keys on their way into attention: what QK-norm reads and what comes out.
 struct Placed {
-  Tensor in, scale;  ///< [T, B, H, K], [T, B, H]; only with QK-norm
-  Tensor out;        ///< [T, B, H, K]
+  Tensor in, scale;  ///< [N, H, K], [N, H]; only with QK-norm
+  Tensor out;        ///< [N, H, K]
 };
 
 /// One decoder layer. Keys and values have the window's past positions in front.
 struct LayerTape {
-  Tensor z, z_scale;           ///< input [T, B, D] and its norm's scales [T, B]
-  Placed q, k;                 ///< k.out is [past + T, B, G, K]
-  Tensor v, seen;              ///< [past + T, B, G, K]; attention's result [T, B, H K]
+  Tensor z, z_scale;           ///< input [N, D] and its norm's scales [N]
+  Placed q, k;                 ///< k.out is [past B + N, G, K]
+  Tensor v, seen;              ///< [past B + N, G, K]; attention's result [N, H K]
   Tensor b, b_scale;           ///< after self-attention
   Placed asked;                ///< queries to the memory
-  Tensor read;                 ///< what the memory gave, [T, B, D]
-  Tensor a, a_scale, gate_up;  ///< after the memory; [T, B, 2 F]
+  Tensor read;                 ///< what the memory gave, [N, D]
+  Tensor a, a_scale, gate_up;  ///< after the memory; [N, 2 F]
 };
 
 struct CoreTape {
@@ -41,16 +43,35 @@ struct CoreTape {
   std::int64_t past = 0;      ///< positions of the windows in front
   bool keeps = true;          ///< for a backward pass; else buffers hold one chunk
   bool fresh = false;         ///< began with the learned first register
+  PositionRows rows;
+  std::vector<std::int64_t> places;        ///< position of every row, counted from 0
+  KeyPlaces window_places, memory_places;  ///< of a layer's keys and of the memory's
   std::vector<Chunk> chunks;
-  Tensor e, gate_of_e;                       ///< [T, B, D]
-  Tensor registers, register_scale, merged;  ///< [chunks, B, D], [chunks, B], [chunks, B, 2 D]
+  std::vector<std::int64_t> register_rows;   ///< [chunks + 1]: where a chunk's register begins
+  Tensor e, gate_of_e;                       ///< [N, D]
+  Tensor registers, register_scale, merged;  ///< rows of registers: [., D], [.], [., 2 D]
   std::vector<LayerTape> layers;
-  Tensor out;  ///< [T, B, D]
+  Tensor out;  ///< [N, D]
 
-  [[nodiscard]] std::int64_t sequences() const { return e.size(1); }
-  /// Rows of a chunk in a buffer of positions.
+  /// Sequences that a chunk begins with.
+  [[nodiscard]] std::int64_t sequences(const Chunk& chunk) const { return rows.at(chunk.first); }
+  [[nodiscard]] std::int64_t first_row(const Chunk& chunk) const {
+    return rows.before(chunk.first);
+  }
+  [[nodiscard]] std::int64_t row_count(const Chunk& chunk) const {
+    return rows.before(chunk.first + chunk.count) - first_row(chunk);
+  }
+  /// Rows of a chunk in a buffer of all rows.
+  [[nodiscard]] Tensor rows_of(const Tensor& buffer, const Chunk& chunk) const {
+    return buffer.narrow(0, first_row(chunk), row_count(chunk));
+  }
+  /// The same in a buffer that holds one chunk unless the tape keeps all.
   [[nodiscard]] Tensor part(const Tensor& buffer, const Chunk& chunk) const {
-    return buffer.narrow(0, keeps ? chunk.first : 0, chunk.count);
+    return keeps ? rows_of(buffer, chunk) : buffer.narrow(0, 0, row_count(chunk));
+  }
+  /// A chunk's part of registers and what came of them.
+  [[nodiscard]] Tensor register_part(const Tensor& buffer, std::size_t index) const {
+    return buffer.narrow(0, keeps ? register_rows[index] : 0, sequences(chunks[index]));
   }
 };
 
@@ -85,15 +106,12 @@ void run_forward(CoreTape& tape, DecoderState& state);
 
 /// Gradients of all that the core read.
 struct CoreSlopes {
-  Tensor e, gate_of_e;  ///< [T, B, D]
+  Tensor e, gate_of_e;  ///< [N, D]
   MemoryKv memory;
   CoreWeights weights;
 };
 
-CoreSlopes run_backward(const CoreTape& tape, const Tensor& d_out_TBD);
-
-/// x as rows [N, width].
-inline Tensor rows_of(const Tensor& x) { return x.reshape({-1, x.size(-1)}); }
+CoreSlopes run_backward(const CoreTape& tape, const Tensor& d_out_ND);
 
 /// A weight as products take it.
 inline const Tensor& factor_of(const Weight& weight) {

@@ -71,11 +71,15 @@ Truncation truncation_of(const TrainConfig& train) {
           .memory = names(BpttPart::kMemory)};
 }
 
+bool is_cut(const Truncation& truncation, std::int64_t length) {
+  return truncation.tokens > 0 && truncation.tokens < length;
+}
+
 double back_propagate(const RltPass& pass, const Truncation& truncation, const StateLoss& loss) {
   const auto length = pass.e_BTD().size(1);
   const CoreInput input{pass.weights(), pass.e_BTD(), pass.memory()};
   auto parts = truncation;
-  if (parts.tokens == 0 || parts.tokens >= length) parts = {.tokens = length};
+  if (!pass.setting().lengths.empty() || !is_cut(truncation, length)) parts = {.tokens = length};
   if (!parts.state || !parts.kv) {
     Tensor sum;
     run_segments(input, pass.setting(), parts, loss,

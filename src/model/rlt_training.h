@@ -18,10 +18,14 @@ struct Truncation {
 /// The recipe's.
 Truncation truncation_of(const TrainConfig& train);
 
+/// Whether sequences of that length are cut at all.
+bool is_cut(const Truncation& truncation, std::int64_t length);
+
 /// The loss (a scalar) of states [B, n, D] that begin at position `first` of their sequences.
 using StateLoss = std::function<Tensor(const Tensor& state_BSD, std::int64_t first)>;
 
-/// Forward and backward pass: adds the gradients of Σ losses to the weights' and returns the sum.
+/// Forward and backward pass, of rows without truncation: adds the gradients of Σ losses to the
+/// weights' and returns the sum.
 ///
 /// When register and keys and values are both cut, nothing but the memory leads from one segment
 /// to an earlier one, so each segment is back-propagated at once and its activations go: the

@@ -2,6 +2,7 @@
 #include "nn/block.h"
 
 #include "nn/kv_cache.h"
+#include "tensor/fused.h"
 
 namespace rondo {
 namespace {
@@ -68,6 +69,8 @@ Tensor attend(const PackedBlock& block, const Tensor& x_BTD, const BlockContext&
               const Tensor& scale) {
   const auto gains = scaled(block.attn_norm, scale);
   const auto [q, k, v] = split_joint(block, joint_product(block, gains, x_BTD, context), context);
+  if (!context.lengths.empty())
+    return project(fused::causal_attention(q, k, v, context.lengths), block.o);
   return project(causal_attention(q, k, v, context.allowed_BTT, context.form), block.o);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "config/config.h"
 #include "nn/parameter.h"
@@ -84,6 +85,9 @@ struct BlockContext {
   RotaryTable rotary;
   Tensor allowed_BTT;  ///< who may attend to whom besides causality; undefined = everyone
   Form form = Form::kFused;
+  /// Lengths of sequences that lie one after the other, x [1, N, D], with the rotary table's row
+  /// for each (fused form); empty = x [B, T, D].
+  std::vector<std::int64_t> lengths = {};
 };
 
 /// A block's weights as the products want them: q, k, v in one matrix, gate and up in one matrix,

@@ -34,8 +34,10 @@ Tensor gated_add(const Tensor& x, const Tensor& branch, const Tensor& gate);
 
 /// rondo::causal_attention without a limit on who sees whom, by oneDNN products on blocks of
 /// queries; keeps what each row's softmax needs and computes the probabilities again on the way
-/// back (Dao et al., 2022).
-Tensor causal_attention(const Tensor& q_BTHK, const Tensor& k_BTGK, const Tensor& v_BTGK);
+/// back (Dao et al., 2022). With `lengths`, sequences of those lengths lie one after the other,
+/// [1, N, H, K].
+Tensor causal_attention(const Tensor& q_BTHK, const Tensor& k_BTGK, const Tensor& v_BTGK,
+                        const std::vector<std::int64_t>& lengths = {});
 
 /// rms_norm(x) Wᵀ; the normed rows are computed again on the way back instead of being kept.
 Tensor norm_project(const Tensor& x, const Tensor& gains, double eps, const Weight& weight);

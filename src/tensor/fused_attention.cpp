@@ -16,18 +16,26 @@ using Variables = torch::autograd::variable_list;
 // Queries of a block. Their scores against up to a thousand keys stay in the second-level cache.
 constexpr std::int64_t kBlock = 64;
 
+// Heads of one sequence.
 struct Shape {
-  std::int64_t batch, length, heads, groups, width;
-
-  Shape(const Tensor& q_BTHK, const Tensor& k_BTGK)
-      : batch(q_BTHK.size(0)),
-        length(q_BTHK.size(1)),
-        heads(q_BTHK.size(2)),
-        groups(k_BTGK.size(2)),
-        width(q_BTHK.size(3)) {}
+  std::int64_t first, length;  // rows of the sequence among all
+  std::int64_t heads, groups, width;
 
   [[nodiscard]] float factor() const { return 1.0f / std::sqrt(static_cast<float>(width)); }
 };
+
+// The sequences of [B, T, H, K], or those whose lengths are given of [1, N, H, K].
+std::vector<Shape> shapes_of(const Tensor& q, const Tensor& k, at::IntArrayRef lengths) {
+  const auto count = lengths.empty() ? q.size(0) : static_cast<std::int64_t>(lengths.size());
+  std::vector<Shape> shapes;
+  std::int64_t first = 0;
+  for (std::int64_t b = 0; b < count; ++b) {
+    const auto length = lengths.empty() ? q.size(1) : lengths[static_cast<std::size_t>(b)];
+    shapes.push_back({first, length, q.size(2), k.size(2), q.size(3)});
+    first += length;
+  }
+  return shapes;
+}
 
 // One head of one sequence: rows are positions, a token's heads lie side by side.
 struct Head {
@@ -40,28 +48,31 @@ struct Head {
   }
 };
 
-Head head_of(const Tensor& x_BTHK, std::int64_t b, std::int64_t h) {
-  const auto heads = x_BTHK.size(2), width = x_BTHK.size(3);
-  return {x_BTHK.data_ptr<float>() + (b * x_BTHK.size(1) * heads + h) * width, heads * width,
-          width};
+Head head_of(const Tensor& x, const Shape& shape, std::int64_t h) {
+  const auto heads = x.size(2), width = x.size(3);
+  return {x.data_ptr<float>() + (shape.first * heads + h) * width, heads * width, width};
 }
 
 // What the softmax of one head keeps of its rows.
-SoftmaxRow* rows_of(const Tensor& rows, const Shape& shape, std::int64_t b, std::int64_t h) {
+SoftmaxRow* rows_of(const Tensor& rows, const Shape& shape, std::int64_t h) {
   static_assert(sizeof(SoftmaxRow) == 2 * sizeof(float));
   auto* all = reinterpret_cast<SoftmaxRow*>(rows.data_ptr<float>());
-  return all + (b * shape.heads + h) * shape.length;
+  return all + shape.first * shape.heads + h * shape.length;
 }
 
-// Calls work(b, h) for every head, all heads that share keys and values on one thread.
+// Calls work(sequence, head, group) for every head, all heads that share keys and values on one
+// thread; long sequences, which may come first, and short ones in turn.
 template <typename Work>
-void for_heads(const Shape& shape, const Work& work) {
-  const auto shared = shape.heads / shape.groups;
-  at::parallel_for(0, shape.batch * shape.groups, 1, [&](std::int64_t begin, std::int64_t end) {
+void for_heads(const std::vector<Shape>& shapes, const Work& work) {
+  const auto groups = shapes.front().groups, shared = shapes.front().heads / groups,
+             count = static_cast<std::int64_t>(shapes.size());
+  at::parallel_for(0, count * groups, 1, [&](std::int64_t begin, std::int64_t end) {
     const OneThread guard;
-    for (std::int64_t i = begin; i < end; ++i)
+    for (std::int64_t i = begin; i < end; ++i) {
+      const auto n = i / groups, b = n % 2 == 0 ? n / 2 : count - 1 - n / 2;
       for (std::int64_t h = 0; h < shared; ++h)
-        work(i / shape.groups, i % shape.groups * shared + h, i % shape.groups);
+        work(shapes[static_cast<std::size_t>(b)], i % groups * shared + h, i % groups);
+    }
   });
 }
 
@@ -119,17 +130,17 @@ void backward_head(const Shape& shape, const BackwardHead& head) {
 class Attention : public torch::autograd::Function<Attention> {
  public:
   static Tensor forward(Context* context, const Tensor& q_in, const Tensor& k_in,
-                        const Tensor& v_in) {
+                        const Tensor& v_in, const std::vector<std::int64_t>& lengths) {
     const ProfileScope scope(Part::kAttention);
     const auto q = q_in.contiguous(), k = k_in.contiguous(), v = v_in.contiguous();
-    const Shape shape(q, k);
     auto out = at::empty(q.sizes(), q.options());
-    auto rows = at::empty({shape.batch, shape.heads, shape.length, 2}, q.options());
-    for_heads(shape, [&](std::int64_t b, std::int64_t h, std::int64_t g) {
-      forward_head(shape, head_of(q, b, h), head_of(k, b, g), head_of(v, b, g), head_of(out, b, h),
-                   rows_of(rows, shape, b, h));
+    auto rows = at::empty({q.size(0) * q.size(1) * q.size(2), 2}, q.options());
+    for_heads(shapes_of(q, k, lengths), [&](const Shape& shape, std::int64_t h, std::int64_t g) {
+      forward_head(shape, head_of(q, shape, h), head_of(k, shape, g), head_of(v, shape, g),
+                   head_of(out, shape, h), rows_of(rows, shape, h));
     });
     context->save_for_backward({q, k, v, rows});
+    context->saved_data["lengths"] = lengths;
     return out;
   }
 
@@ -138,29 +149,30 @@ class Attention : public torch::autograd::Function<Attention> {
     const auto saved = context->get_saved_variables();
     const auto &q = saved[0], &k = saved[1], &v = saved[2], &rows = saved[3];
     const auto slope = slopes[0].contiguous();
-    const Shape shape(q, k);
     Variables result = {at::empty(q.sizes(), q.options()), at::empty(k.sizes(), q.options()),
-                        at::empty(v.sizes(), q.options())};
-    const auto shared = shape.heads / shape.groups;
-    for_heads(shape, [&](std::int64_t b, std::int64_t h, std::int64_t g) {
-      backward_head(shape, {.q = head_of(q, b, h),
-                            .k = head_of(k, b, g),
-                            .v = head_of(v, b, g),
-                            .d_out = head_of(slope, b, h),
-                            .d_q = head_of(result[0], b, h),
-                            .d_k = head_of(result[1], b, g),
-                            .d_v = head_of(result[2], b, g),
-                            .rows = rows_of(rows, shape, b, h),
-                            .adds = h % shared != 0});
-    });
+                        at::empty(v.sizes(), q.options()), Tensor()};
+    const auto shared = q.size(2) / k.size(2);
+    for_heads(shapes_of(q, k, context->saved_data["lengths"].toIntVector()),
+              [&](const Shape& shape, std::int64_t h, std::int64_t g) {
+                backward_head(shape, {.q = head_of(q, shape, h),
+                                      .k = head_of(k, shape, g),
+                                      .v = head_of(v, shape, g),
+                                      .d_out = head_of(slope, shape, h),
+                                      .d_q = head_of(result[0], shape, h),
+                                      .d_k = head_of(result[1], shape, g),
+                                      .d_v = head_of(result[2], shape, g),
+                                      .rows = rows_of(rows, shape, h),
+                                      .adds = h % shared != 0});
+              });
     return result;
   }
 };
 
 }  // namespace
 
-Tensor causal_attention(const Tensor& q_BTHK, const Tensor& k_BTGK, const Tensor& v_BTGK) {
-  return Attention::apply(q_BTHK, k_BTGK, v_BTGK).flatten(2);
+Tensor causal_attention(const Tensor& q_BTHK, const Tensor& k_BTGK, const Tensor& v_BTGK,
+                        const std::vector<std::int64_t>& lengths) {
+  return Attention::apply(q_BTHK, k_BTGK, v_BTGK, lengths).flatten(2);
 }
 
 }  // namespace rondo::fused

@@ -54,15 +54,14 @@ struct Kernels {
   void (*softmax_backward)(const float* probabilities, float* d_p, float factor, std::int64_t seen,
                            std::int64_t width);
 
-  /// Softmax attention of one query [width] to `count` keys and values that lie so many numbers
-  /// apart; `p` becomes the probabilities.
-  void (*attend)(const float* q, const float* k, const float* v, std::int64_t k_stride,
-                 std::int64_t v_stride, std::int64_t count, std::int64_t width, float factor,
-                 float* p, float* out);
-  /// Its gradients: into d_q, added to d_k and d_v, whose rows lie apart as k's and v's.
+  /// Softmax attention of one query [width] to `count` keys and values, the j-th of which begins
+  /// `places[j]` numbers after k and v; `p` becomes the probabilities.
+  void (*attend)(const float* q, const float* k, const float* v, const std::int64_t* places,
+                 std::int64_t count, std::int64_t width, float factor, float* p, float* out);
+  /// Its gradients: into d_q, added to d_k and d_v, whose rows lie as k's and v's.
   /// `probabilities` as attend() left them, `d_p` is scratch.
-  void (*attend_backward)(const float* q, const float* k, const float* v, std::int64_t k_stride,
-                          std::int64_t v_stride, std::int64_t count, std::int64_t width,
+  void (*attend_backward)(const float* q, const float* k, const float* v,
+                          const std::int64_t* places, std::int64_t count, std::int64_t width,
                           float factor, const float* probabilities, const float* d_out, float* d_p,
                           float* d_q, float* d_k, float* d_v);
 

@@ -7,12 +7,11 @@
 namespace rondo::kernel_body {
 
 template <typename Isa>
-void attend(const float* q, const float* k, const float* v, std::int64_t k_stride,
-            std::int64_t v_stride, std::int64_t count, std::int64_t width, float factor, float* p,
-            float* out) {
+void attend(const float* q, const float* k, const float* v, const std::int64_t* places,
+            std::int64_t count, std::int64_t width, float factor, float* p, float* out) {
   float most = -3e38f;
   for (std::int64_t j = 0; j < count; ++j) {
-    p[j] = dot<Isa>(q, k + j * k_stride, width) * factor;
+    p[j] = dot<Isa>(q, k + places[j], width) * factor;
     most = most < p[j] ? p[j] : most;
   }
   float sum = 0;
@@ -25,7 +24,7 @@ void attend(const float* q, const float* k, const float* v, std::int64_t k_strid
   for (std::int64_t i = 0; i < width; ++i) out[i] = 0;
   for (std::int64_t j = 0; j < count; ++j) {
     const float weight = p[j] * share;
-    const float* row = v + j * v_stride;
+    const float* row = v + places[j];
     p[j] = weight;
 #pragma omp simd
     for (std::int64_t i = 0; i < width; ++i) out[i] += weight * row[i];
@@ -33,21 +32,20 @@ void attend(const float* q, const float* k, const float* v, std::int64_t k_strid
 }
 
 template <typename Isa>
-void attend_backward(const float* q, const float* k, const float* v, std::int64_t k_stride,
-                     std::int64_t v_stride, std::int64_t count, std::int64_t width, float factor,
-                     const float* p, const float* d_out, float* d_p, float* d_q, float* d_k,
-                     float* d_v) {
+void attend_backward(const float* q, const float* k, const float* v, const std::int64_t* places,
+                     std::int64_t count, std::int64_t width, float factor, const float* p,
+                     const float* d_out, float* d_p, float* d_q, float* d_k, float* d_v) {
   float mean = 0;
   for (std::int64_t j = 0; j < count; ++j) {
-    d_p[j] = dot<Isa>(d_out, v + j * v_stride, width);
+    d_p[j] = dot<Isa>(d_out, v + places[j], width);
     mean += p[j] * d_p[j];
   }
   for (std::int64_t i = 0; i < width; ++i) d_q[i] = 0;
   for (std::int64_t j = 0; j < count; ++j) {
     const float weight = p[j], slope = weight * (d_p[j] - mean) * factor;
-    const float* key = k + j * k_stride;
-    float* d_key = d_k + j * k_stride;
-    float* d_value = d_v + j * v_stride;
+    const float* key = k + places[j];
+    float* d_key = d_k + places[j];
+    float* d_value = d_v + places[j];
 #pragma omp simd
     for (std::int64_t i = 0; i < width; ++i) {
       d_q[i] += slope * key[i];

@@ -10,11 +10,6 @@
 namespace rondo {
 namespace {
 
-std::int64_t place(const KeyLayout& layout, std::int64_t position, std::int64_t sequence,
-                   std::int64_t head) {
-  return position * layout.position + sequence * layout.sequence + head * layout.head;
-}
-
 // The keys of one query.
 struct Seen {
   std::int64_t begin, count;
@@ -26,62 +21,78 @@ Seen seen_by(const QueryBlock& block, std::int64_t token) {
   return {begin, own + 1 - begin};
 }
 
-// Calls work(token, sequence, head, group), all heads of a group on one thread, since they add to
-// the same gradients. Each thread gets two rows of scratch for as many keys as a query can see.
+// One head of one query.
+struct Query {
+  std::int64_t token, sequence, head, group;
+};
+
+// Long and short sequences in turn, so that threads get as much to do.
+std::int64_t in_turn(std::int64_t i, std::int64_t count) {
+  return i % 2 == 0 ? i / 2 : count - 1 - i / 2;
+}
+
+// Calls work(query, p, d_p), all heads of a group on one thread, since they add to the same
+// gradients. Each thread gets two rows of scratch for as many keys as a query can see.
 template <typename Work>
 void for_queries(const QueryBlock& block, const Work& work) {
   const auto shared = block.heads / block.groups, most = block.first + block.tokens;
   const auto each = std::max<std::int64_t>(1, 4096 / (block.tokens * shared * block.width));
-  at::parallel_for(0, block.sequences * block.groups, each,
-                   [&](std::int64_t begin, std::int64_t end) {
-                     thread_local std::vector<float> scratch;
-                     if (scratch.size() < static_cast<std::size_t>(2 * most))
-                       scratch.resize(static_cast<std::size_t>(2 * most));
-                     for (std::int64_t i = begin; i < end; ++i)
-                       for (std::int64_t token = 0; token < block.tokens; ++token)
-                         for (std::int64_t h = 0; h < shared; ++h)
-                           work(token, i / block.groups, i % block.groups * shared + h,
-                                i % block.groups, scratch.data(), scratch.data() + most);
-                   });
+  const auto sequences = block.rows->at(block.token);
+  at::parallel_for(0, sequences * block.groups, each, [&](std::int64_t begin, std::int64_t end) {
+    thread_local std::vector<float> scratch;
+    if (scratch.size() < static_cast<std::size_t>(2 * most))
+      scratch.resize(static_cast<std::size_t>(2 * most));
+    for (std::int64_t i = begin; i < end; ++i) {
+      const auto sequence = in_turn(i / block.groups, sequences), group = i % block.groups;
+      for (std::int64_t t = 0; t < block.tokens && sequence < block.rows->at(block.token + t); ++t)
+        for (std::int64_t h = 0; h < shared; ++h)
+          work(Query{t, sequence, group * shared + h, group}, scratch.data(),
+               scratch.data() + most);
+    }
+  });
 }
 
 float factor_of(const QueryBlock& block) {
   return 1.0f / std::sqrt(static_cast<float>(block.width));
 }
 
-std::int64_t query_place(const QueryBlock& block, std::int64_t token, std::int64_t sequence,
-                         std::int64_t head) {
-  return ((token * block.sequences + sequence) * block.heads + head) * block.width;
+std::int64_t query_place(const QueryBlock& block, const Query& query) {
+  const auto row = block.rows->before(block.token + query.token) - block.rows->before(block.token) +
+                   query.sequence;
+  return (row * block.heads + query.head) * block.width;
+}
+
+// Where the keys of a sequence and group begin.
+std::int64_t keys_place(const KeyPlaces& places, const Query& query) {
+  return places.sequence[static_cast<std::size_t>(query.sequence)] + query.group * places.head;
 }
 
 }  // namespace
 
 void attend_queries(const QueryBlock& block, const float* q, const KeyValues& keys, float* out) {
   const ProfileScope scope(Part::kAttention);
-  for_queries(block,
-              [&, factor = factor_of(block)](auto token, auto b, auto h, auto g, float* p, float*) {
-                const auto [begin, count] = seen_by(block, token);
-                const auto at = query_place(block, token, b, h);
-                kernels().attend(q + at, keys.k + place(keys.k_layout, begin, b, g),
-                                 keys.v + place(keys.v_layout, begin, b, g), keys.k_layout.position,
-                                 keys.v_layout.position, count, block.width, factor, p, out + at);
-              });
+  const auto factor = factor_of(block);
+  for_queries(block, [&](const Query& query, float* p, float*) {
+    const auto [begin, count] = seen_by(block, query.token);
+    const auto at = query_place(block, query), from = keys_place(*keys.places, query);
+    kernels().attend(q + at, keys.k + from, keys.v + from, keys.places->position.data() + begin,
+                     count, block.width, factor, p, out + at);
+  });
 }
 
 void attend_queries_backward(const QueryBlock& block, const float* q, const KeyValues& keys,
                              const float* d_out, float* d_q, float* d_k, float* d_v) {
   const ProfileScope scope(Part::kAttention);
-  for_queries(block, [&, factor = factor_of(block)](auto token, auto b, auto h, auto g, float* p,
-                                                    float* d_p) {
-    const auto [begin, count] = seen_by(block, token);
-    const auto at = query_place(block, token, b, h);
-    const auto k_at = place(keys.k_layout, begin, b, g), v_at = place(keys.v_layout, begin, b, g);
+  const auto factor = factor_of(block);
+  for_queries(block, [&](const Query& query, float* p, float* d_p) {
+    const auto [begin, count] = seen_by(block, query.token);
+    const auto at = query_place(block, query), from = keys_place(*keys.places, query);
+    const auto* places = keys.places->position.data() + begin;
     // d_q holds what attend() computes until the gradient takes its place.
-    kernels().attend(q + at, keys.k + k_at, keys.v + v_at, keys.k_layout.position,
-                     keys.v_layout.position, count, block.width, factor, p, d_q + at);
-    kernels().attend_backward(q + at, keys.k + k_at, keys.v + v_at, keys.k_layout.position,
-                              keys.v_layout.position, count, block.width, factor, p, d_out + at,
-                              d_p, d_q + at, d_k + k_at, d_v + v_at);
+    kernels().attend(q + at, keys.k + from, keys.v + from, places, count, block.width, factor, p,
+                     d_q + at);
+    kernels().attend_backward(q + at, keys.k + from, keys.v + from, places, count, block.width,
+                              factor, p, d_out + at, d_p, d_q + at, d_k + from, d_v + from);
   });
 }
 

@@ -2,26 +2,33 @@
 // by token, where a block of queries is too small for products of matrices.
 #pragma once
 
+#include <vector>
+
+#include "base/position_rows.h"
 #include "tensor/tensor.h"
 
 namespace rondo {
 
-/// Where keys or values lie: numbers between neighbouring positions, sequences and heads.
-struct KeyLayout {
-  std::int64_t position, sequence, head;
+/// Where keys and values lie: numbers from the first to those of each position, sequence and head,
+/// which add up.
+struct KeyPlaces {
+  std::vector<std::int64_t> position, sequence;
+  std::int64_t head = 0;
 };
 
-/// Queries of some positions of all sequences, [tokens, B, H, K] row by row.
+/// Queries of some positions, rows of [H, K].
 struct QueryBlock {
-  std::int64_t tokens, sequences, heads, groups, width;
+  const PositionRows* rows;    ///< of all positions; the queries begin with the row of `token`
+  std::int64_t token, tokens;  ///< the first position and how many
+  std::int64_t heads, groups, width;
   std::int64_t first;   ///< place of the first query's own key among the keys
   std::int64_t window;  ///< keys that a query sees, its own included; 0 = all up to its own
 };
 
-/// Keys and values [positions, sequences, groups, K] in any layout; K lies side by side.
+/// Keys and values, alike in layout; a head's numbers lie side by side.
 struct KeyValues {
   const float *k, *v;
-  KeyLayout k_layout, v_layout;
+  const KeyPlaces* places;
 };
 
 /// Softmax attention, scores scaled by 1/√K; into `out`, laid out as the queries.

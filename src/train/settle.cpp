@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "config/task_lengths.h"
 #include "cost/memory.h"
+#include "nn/engine.h"
 #include "train/precision.h"
 #include "train/quickest.h"
 
@@ -15,18 +16,23 @@ namespace {
 // Share of the machine's memory that one run plans to use.
 constexpr double kMemoryShare = 0.5;
 // Groups of similar length that a step of a task is cut into where lengths vary: filling up then
-// costs about a twelfth of the tokens. A recurrent model, whose products have one row a sequence,
-// is better served by fewer and larger ones.
-constexpr std::int64_t kLengthGroups = 8, kRecurrentGroups = 4;
+// costs about a twelfth of the tokens.
+constexpr std::int64_t kLengthGroups = 8;
+
+/// Whether sequences of a task run without filling; see step.cpp.
+bool runs_without_filling(const Config& config) {
+  const auto cut = config.train.bptt_tokens;
+  const auto longest = longest_row(config.data.task, config.data.max_length);
+  return config.model.kind == ModelKind::kRlt && form_of(config.engine) == Form::kFused &&
+         (cut == 0 || (longest && cut >= *longest));
+}
 
 /// Sequences that may run together as far as their lengths are concerned.
 std::int64_t largest_group(const Config& config) {
   const auto& data = config.data;
-  if (data.source != DataSource::kTask || data.min_length == data.max_length)
-    return config.train.batch;
-  const bool recurrent = config.model.kind == ModelKind::kRlt && config.model.feedback_interval > 0;
-  const auto groups =
-      data.length_groups > 0 ? data.length_groups : (recurrent ? kRecurrentGroups : kLengthGroups);
+  const bool alike = data.source != DataSource::kTask || data.min_length == data.max_length;
+  if (alike || (data.length_groups == 0 && runs_without_filling(config))) return config.train.batch;
+  const auto groups = data.length_groups > 0 ? data.length_groups : kLengthGroups;
   return std::max<std::int64_t>(1, config.train.batch / groups);
 }
 

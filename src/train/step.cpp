@@ -3,15 +3,21 @@
 
 #include <cmath>
 
+#include "data/uneven.h"
 #include "eval/loss.h"
 #include "eval/task_eval.h"
 #include "model/rlt_training.h"
+#include "tensor/fused.h"
 #include "tensor/profile.h"
 #include "train/precision.h"
 #include "train/schedule.h"
 
 namespace rondo {
 namespace {
+
+// Sequences of a step that end at one position: products of the recurrent core have as many rows as
+// there are sequences left, and each number of rows is a kernel to be compiled.
+constexpr std::int64_t kEndTogether = 16;
 
 double rms(const Tensor& state) {
   return state.detach().norm().item<double>() / std::sqrt(static_cast<double>(state.numel()));
@@ -22,12 +28,30 @@ std::vector<Batch> read_batches(const StepBatches& batches, std::int64_t step) {
   return batches(step);
 }
 
-/// accumulate() for an RLT, segment by segment.
-double accumulate_rlt(const Config& config, const Batch& batch, double whole, std::int64_t step,
+/// Whether a pass may leave out what fills short sequences up: in the fused form, whole.
+bool leaves_out_filling(const Rlt& model, const Batch& batch, const Truncation& truncation) {
+  return fused::suits(model.embed.weight.value) && model.form == Form::kFused &&
+         !is_cut(truncation, batch.length) && batch.documents.empty();
+}
+
+/// accumulate() for an RLT: whole sequences, or segment by segment. The loss asks for states of
+/// [1, N, D] or of a segment [B, S, D] of the batch.
+double accumulate_rlt(const Config& config, const Batch& padded, double whole, std::int64_t step,
                       const Rlt& model, std::vector<double>* state_norms) {
+  const auto truncation = truncation_of(config.train);
+  std::vector<std::int64_t> lengths;
+  Batch batch = padded;
+  if (leaves_out_filling(model, padded, truncation)) {
+    auto uneven = without_filling(padded, kEndTogether);
+    if (uneven.batch.length < padded.rows * padded.length) {
+      batch = std::move(uneven.batch);
+      lengths = std::move(uneven.lengths);
+    }
+  }
   const auto targets_BT = make_targets(batch).view({batch.rows, batch.length});
   double squares = 0, values = 0;
-  const RltPass pass(model, make_input(batch).tokens_BT, feedback_interval_at(config, step));
+  const RltPass pass(model, make_input(batch).tokens_BT, feedback_interval_at(config, step),
+                     std::move(lengths));
   const auto loss = [&](const Tensor& state_BSD, std::int64_t first) {
     squares += std::pow(state_BSD.detach().norm().item<double>(), 2);
     values += static_cast<double>(state_BSD.numel());
@@ -39,7 +63,7 @@ double accumulate_rlt(const Config& config, const Batch& batch, double whole, st
     const auto targets_BS = targets_BT.narrow(1, first, state_BSD.size(1));
     return summed_loss_of(model, state_BSD, targets_BS.flatten()) / whole;
   };
-  const double mean = back_propagate(pass, truncation_of(config.train), loss);
+  const double mean = back_propagate(pass, truncation, loss);
   if (state_norms != nullptr) state_norms->push_back(std::sqrt(squares / values));
   return mean * whole;
 }

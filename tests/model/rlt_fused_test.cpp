@@ -85,6 +85,24 @@ class RltFused : public testing::TestWithParam<Case> {
   Tensor tokens_BT_;
 };
 
+/// Gradients of `model` against those of `exact`.
+void compare_gradients(const Rlt& model, const Rlt& exact) {
+  std::vector<Tensor> wanted;
+  visit_parameters(exact, [&](const std::string&, const Parameter& parameter) {
+    wanted.push_back(parameter.value.grad());
+  });
+  std::size_t next = 0;
+  visit_parameters(model, [&](const std::string& name, const Parameter& parameter) {
+    const auto& slope = wanted[next++];
+    const auto& mine = parameter.value.grad();
+    ASSERT_EQ(mine.defined(), slope.defined()) << name;
+    // A window of one position makes the slopes of its scores vanish.
+    if (slope.defined() && slope.abs().max().item<double>() > 1e-9) {
+      EXPECT_LE(relative(mine, slope), kSlopes) << name;
+    }
+  });
+}
+
 TEST_P(RltFused, EqualsComposed) {
   const auto exact = model_of(config_, at::kDouble, Form::kComposed);
   const auto expected = RltPass(exact, tokens_BT_).run();
@@ -92,24 +110,44 @@ TEST_P(RltFused, EqualsComposed) {
   back_propagate((expected * probe).sum());
   for (const auto gemm : {Gemm::kLibtorch, Gemm::kOneDnn}) {
     use_gemm(gemm);
-    auto model = model_of(config_, at::kFloat, Form::kFused);
+    const auto model = model_of(config_, at::kFloat, Form::kFused);
     const auto found = RltPass(model, tokens_BT_).run();
     EXPECT_LE(relative(found.detach(), expected.detach()), 1e-5);
     back_propagate((found * probe.to(at::kFloat)).sum());
-    std::vector<Tensor> wanted;
-    visit_parameters(exact, [&](const std::string&, const Parameter& parameter) {
-      wanted.push_back(parameter.value.grad());
+    compare_gradients(model, exact);
+  }
+}
+
+// Sequences of 10, 7, 7, 3 and 1 positions without filling against padded ones whose filling has
+// no part in the loss.
+TEST_P(RltFused, UnevenSequencesEqualPaddedOnes) {
+  const std::vector<std::int64_t> lengths = {10, 7, 7, 3, 1};
+  const auto padded_BT = at::arange(5 * 10, at::kLong).mul(7).remainder(11).view({5, 10});
+  std::vector<std::int64_t> places;  // in [B, T]
+  for (std::int64_t b = 0; b < 5; ++b)
+    for (std::int64_t t = 0; t < lengths[static_cast<std::size_t>(b)]; ++t)
+      places.push_back(b * 10 + t);
+  const auto of_rows = [&, index = at::tensor(places)](const Tensor& x_BTx) {
+    return x_BTx.flatten(0, 1).index_select(0, index).unsqueeze(0);
+  };
+  const auto exact = model_of(config_, at::kDouble, Form::kComposed);
+  const auto expected = of_rows(RltPass(exact, padded_BT).run());
+  const auto probe = reference::values(expected.sizes().vec(), 7.0);
+  back_propagate((expected * probe).sum());
+  for (const auto gemm : {Gemm::kLibtorch, Gemm::kOneDnn}) {
+    use_gemm(gemm);
+    const auto model = model_of(config_, at::kFloat, Form::kFused);
+    const RltPass pass(model, of_rows(padded_BT), {}, lengths);
+    EXPECT_EQ(pass.e_BTD().size(1), 28);
+    double loss = 0;
+    Tensor found;
+    loss = back_propagate(pass, {.tokens = 4}, [&](const Tensor& state, std::int64_t) {
+      found = state.detach();
+      return (state * probe.to(at::kFloat)).sum();
     });
-    std::size_t next = 0;
-    visit_parameters(model, [&](const std::string& name, Parameter& parameter) {
-      const auto& slope = wanted[next++];
-      const auto& mine = parameter.value.grad();
-      ASSERT_EQ(mine.defined(), slope.defined()) << name;
-      // A window of one position makes the slopes of its scores vanish.
-      if (slope.defined() && slope.abs().max().item<double>() > 1e-9) {
-        EXPECT_LE(relative(mine, slope), kSlopes) << name;
-      }
-    });
+    EXPECT_LE(relative(found, expected.detach()), 1e-5);
+    EXPECT_NEAR(loss, (expected * probe).sum().item<double>(), 1e-3);
+    compare_gradients(model, exact);
   }
 }
 
