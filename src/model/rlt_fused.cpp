@@ -2,6 +2,8 @@
 #include "model/rlt_fused.h"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 #include <stdexcept>
 
 #include "model/rlt_tape.h"
@@ -42,28 +44,28 @@ CoreWeights detached(const CoreWeights& weights) {
 }
 
 // For every row of a tape, position by position, where it lies among sequences one after the other.
-Tensor places_in_sequences(const CoreTape& tape) {
-  std::vector<std::int64_t> begins = {0}, places;
-  for (const auto length : tape.setting.lengths) begins.push_back(begins.back() + length);
-  for (std::int64_t t = 0; t < tape.rows.positions(); ++t)
-    for (std::int64_t b = 0; b < tape.rows.at(t); ++b)
-      places.push_back(begins[static_cast<std::size_t>(b)] + t);
-  return at::tensor(places);
+Tensor order_of(const std::vector<std::int64_t>& lengths, const PositionRows& rows) {
+  std::vector<std::int64_t> begins, order;
+  std::exclusive_scan(lengths.begin(), lengths.end(), std::back_inserter(begins), std::int64_t{0});
+  for (std::int64_t t = 0; t < rows.positions(); ++t)
+    for (std::int64_t b = 0; b < rows.at(t); ++b)
+      order.push_back(begins[static_cast<std::size_t>(b)] + t);
+  return at::tensor(order);
 }
 
 // [B, T, …] or [1, N, …] as rows, position by position.
 Tensor in_rows(const CoreTape& tape, const Tensor& x) {
   if (!x.defined()) return x;
-  if (tape.setting.lengths.empty()) return x.transpose(0, 1).contiguous().flatten(0, 1);
-  return x.squeeze(0).index_select(0, places_in_sequences(tape));
+  if (!tape.order.defined()) return x.transpose(0, 1).contiguous().flatten(0, 1);
+  return x.squeeze(0).index_select(0, tape.order);
 }
 
 // Back again.
 Tensor in_sequences(const CoreTape& tape, const Tensor& x) {
   if (!x.defined()) return x;
-  if (tape.setting.lengths.empty())
+  if (!tape.order.defined())
     return x.unflatten(0, {tape.rows.positions(), tape.rows.at(0)}).transpose(0, 1);
-  return at::empty_like(x).index_copy_(0, places_in_sequences(tape), x).unsqueeze(0);
+  return at::empty_like(x).index_copy_(0, tape.order, x).unsqueeze(0);
 }
 
 // Where a layer's keys lie: past positions, in which every sequence takes part, and the tape's.
@@ -159,6 +161,7 @@ Tensor run_fused_core(const CoreWeights& weights, const CoreSetting& setting, co
   tape.rows =
       uneven ? PositionRows::of(setting.lengths) : PositionRows::even(e_BTD.size(1), e_BTD.size(0));
   tape.places = tape.rows.positions_of_rows();
+  if (uneven) tape.order = order_of(setting.lengths, tape.rows);
   tape.window_places = window_places(tape);
   tape.memory_places = memory_places(tape);
   tape.chunks =

@@ -44,6 +44,7 @@ struct CoreTape {
   bool keeps = true;          ///< for a backward pass; else buffers hold one chunk
   bool fresh = false;         ///< began with the learned first register
   PositionRows rows;
+  Tensor order;  ///< of rows among sequences one after the other; undefined where all are alike
   std::vector<std::int64_t> places;        ///< position of every row, counted from 0
   KeyPlaces window_places, memory_places;  ///< of a layer's keys and of the memory's
   std::vector<Chunk> chunks;
