@@ -16,7 +16,7 @@ const std::vector<std::string> kSplits = {"4+4", "5+3", "6+2", "7+1", "8+0"};
 constexpr const char* kTransformer = "transformer 8";
 
 /// What is judged: results, and the splits that their depth has.
-struct Study {
+struct RltJudged {
   std::span<const RltResult> results;
   std::vector<std::string> splits;
 };
@@ -46,7 +46,7 @@ bool near_level(double value, double level, double points) {
   return std::abs(value - level) <= points;
 }
 
-Judgement parity_holds(const Study& study) {
+Judgement parity_holds(const RltJudged& study) {
   Claim claim{
       .name = "parity-length",
       .claim =
@@ -65,7 +65,7 @@ Judgement parity_holds(const Study& study) {
   return evidence.judged(claim, best >= 99 && chance);
 }
 
-Judgement parity_splits(const Study& study) {
+Judgement parity_splits(const RltJudged& study) {
   Claim claim{.name = "parity-splits",
               .claim = "parity is best with one or three decoder layers",
               .rule =
@@ -78,7 +78,7 @@ Judgement parity_splits(const Study& study) {
   return evidence.judged(claim, std::min(mean[1], mean[3]) > std::max({mean[0], mean[2], mean[4]}));
 }
 
-Judgement swaps_feedback(const Study& study) {
+Judgement swaps_feedback(const RltJudged& study) {
   Claim claim{
       .name = "swaps-feedback",
       .claim = "S5 swaps need feedback at every token: with chunks of four accuracy falls",
@@ -89,7 +89,7 @@ Judgement swaps_feedback(const Study& study) {
   return evidence.judged(claim, token - chunk >= 20);
 }
 
-Judgement swaps_chunk_split(const Study& study) {
+Judgement swaps_chunk_split(const RltJudged& study) {
   Claim claim{.name = "swaps-chunk-split",
               .claim = "with chunks of four, S5 swaps fall less with 5+3 than with 4+4",
               .rule = "At 64 elements, trained at 32: RLT-2/4 5+3 is above RLT-2/4 4+4."};
@@ -99,7 +99,7 @@ Judgement swaps_chunk_split(const Study& study) {
   return evidence.judged(claim, shallow > deep);
 }
 
-Judgement swaps_depth(const Study& study) {
+Judgement swaps_depth(const RltJudged& study) {
   Claim claim{.name = "swaps-depth",
               .claim = "deeper decoders help S5 swaps",
               .rule =
@@ -113,7 +113,7 @@ Judgement swaps_depth(const Study& study) {
       claim, std::is_sorted(mean.rbegin(), mean.rend()) && mean.front() - mean.back() >= 10);
 }
 
-Judgement chunk_parity(const Study& study) {
+Judgement chunk_parity(const RltJudged& study) {
   Claim claim{.name = "chunk-parity",
               .claim = "chunks of four keep parity only with a deep decoder",
               .rule =
@@ -128,7 +128,7 @@ Judgement chunk_parity(const Study& study) {
   return evidence.judged(claim, deep >= 95 && others < 95);
 }
 
-Judgement mod5_beats(const Study& study, const std::string& task, std::int64_t length) {
+Judgement mod5_beats(const RltJudged& study, const std::string& task, std::int64_t length) {
   Claim claim{.name = task,
               .claim = fmt::format("{} at length {} is solved better than by the transformer", task,
                                    length),
@@ -147,7 +147,7 @@ Judgement mod5_beats(const Study& study, const std::string& task, std::int64_t l
   return evidence.judged(claim, apart >= 10 && apart > best.sd.value_or(0) + plain.sd.value_or(0));
 }
 
-Judgement s5_hard(const Study& study) {
+Judgement s5_hard(const RltJudged& study) {
   Claim claim{.name = "s5-hard",
               .claim = "S5 with all 120 elements stays hard for every model",
               .rule =
@@ -160,7 +160,7 @@ Judgement s5_hard(const Study& study) {
   return evidence.judged(claim, best <= 10);
 }
 
-Judgement addition(const Study& study) {
+Judgement addition(const RltJudged& study) {
   Claim claim{.name = "addition",
               .claim = "addition extrapolates for nobody",
               .rule =
@@ -180,7 +180,7 @@ Judgement addition(const Study& study) {
 }  // namespace
 
 std::vector<Judgement> judge_rlt(std::span<const RltResult> results, std::int64_t layers) {
-  Study study{.results = results, .splits = {}};
+  RltJudged study{.results = results, .splits = {}};
   for (const auto& split : kSplits)
     if (has_split(split, layers)) study.splits.push_back(split);
   return {parity_holds(study),
