@@ -1,9 +1,9 @@
 // The signal handler, its one flag, and the thread that it runs on.
 //
 // A handler must not run on a thread that computes. oneDNN's generated product code (AVX2 and
-// AVX-512, fp32) points the stack register at a heap buffer while it works on long sums, and the
-// kernel puts a handler's frame right below the stack register: over whatever the heap holds
-// there. So computing threads block the signals, and a thread that only waits takes them.
+// AVX-512, fp32) keeps an address of the heap in the stack register, and the kernel puts a
+// handler's frame right below the stack register: over whatever the heap holds there. So computing
+// threads block the signals, and a thread that only waits takes them.
 #include "base/interrupt.h"
 
 #include <pthread.h>

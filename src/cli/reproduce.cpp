@@ -130,7 +130,8 @@ void declare_reproduce(CLI::App& app, int& status) {
                       "rlt: smoke (a minute; default), cpu or paper (the whole protocol); "
                       "recurrence: smoke or cpu");
   command->add_option("--only", arguments->only,
-                      "one table. rlt: validation, longest, lengths, feedback, alpha, depth16; "
+                      "one table, with all its models. rlt: validation, longest, lengths, "
+                      "feedback, alpha, depth16; "
                       "recurrence: conditioning, windows");
   command->add_flag("--json", arguments->json, "print one JSON object");
   command->footer(

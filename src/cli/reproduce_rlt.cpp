@@ -29,10 +29,8 @@ constexpr double kSolved = 0.99;
 /// Lengths here by the paper's. Two of the paper's may be one here.
 std::map<std::int64_t, std::int64_t> lengths_of(const RltRun& run, const Config& config) {
   const auto task = open_task(run.task);
-  auto trained = task->training;
-  if (config.data.min_length > 0) trained.min = config.data.min_length;
-  if (config.data.max_length > 0) trained.max = config.data.max_length;
-  trained = settle(*task, trained);
+  const auto trained =
+      settle(*task, {.min = config.data.min_length, .max = config.data.max_length});
   std::map<std::int64_t, std::int64_t> lengths;
   for (const auto& set : task->test)
     lengths[set.lengths.max] = scaled_length(*task, set.lengths.max, trained);

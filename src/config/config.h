@@ -84,7 +84,7 @@ struct DataConfig {
           "task: what the task supervises, or (parity) the label of every prefix");
     visit("length_groups", self.length_groups, kNotNegative,
           "task: groups of similar length that a step is cut into; 0 = 8 where lengths vary (1 for "
-          "rlt, which needs no filling)");
+          "rlt unless composed or cut)");
     visit("seed", self.seed, "order of the training sequences; the examples of a task");
     visit("validation_seed", self.validation_seed, "task: validation examples; 0 = seed + 1");
     visit("test_seed", self.test_seed, "task: test examples; 0 = seed + 2");

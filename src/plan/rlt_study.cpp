@@ -72,13 +72,22 @@ bool in(const std::vector<std::string>& list, const std::string& word) {
   return list.empty() || std::find(list.begin(), list.end(), word) != list.end();
 }
 
+/// Twice the depth is a table of its own, and stays twice as deep.
+bool is_deep(const RltModel& model) { return model.encoder + model.decoder == 16; }
+
+/// Of so many layers, those of the encoder; nothing when they cannot be split alike.
+std::optional<std::int64_t> encoder_layers(const RltModel& model, std::int64_t layers) {
+  const auto depth = model.encoder + model.decoder, share = model.encoder * layers;
+  if (share % depth != 0) return std::nullopt;
+  return share / depth;
+}
+
 /// The model at the scale's depth, or nothing when its split has no counterpart there.
 std::optional<Overrides> model_keys(const RltModel& model, const RltScale& scale) {
-  const auto depth = model.encoder + model.decoder;
-  // Twice the depth is a table of its own, and stays twice as deep.
-  const auto here = depth == 16 ? 2 * scale.layers : scale.layers;
-  if (model.encoder * here % depth != 0) return std::nullopt;
-  const auto encoder = model.encoder * here / depth;
+  const auto here = is_deep(model) ? 2 * scale.layers : scale.layers;
+  const auto found = encoder_layers(model, here);
+  if (!found) return std::nullopt;
+  const auto encoder = *found;
   if (model.transformer)
     return Overrides{"model.kind=looped",    "model.prelude_layers=" + std::to_string(encoder),
                      "model.core_layers=0",  "model.coda_layers=0",
@@ -110,8 +119,7 @@ Overrides task_keys(const std::string& task, const RltScale& scale, bool deep) {
 }  // namespace
 
 bool has_split(const std::string& split, std::int64_t layers) {
-  const auto model = rlt_model("RLT-1 " + split);
-  return model.encoder * layers % (model.encoder + model.decoder) == 0;
+  return encoder_layers(rlt_model("RLT-1 " + split), layers).has_value();
 }
 
 RltModel rlt_model(const std::string& name) {
@@ -159,7 +167,7 @@ std::vector<RltRun> rlt_runs(const RltScale& scale, std::span<const std::string>
       const auto keys = model_keys(model, scale);
       const auto folder = cell.task + "/" + folder_of(cell.model);
       if (!keys || !known.insert(folder).second) continue;
-      const bool deep = model.encoder + model.decoder == 16;
+      const bool deep = is_deep(model);
       RltRun run{.task = cell.task,
                  .model = model,
                  .folder = folder,

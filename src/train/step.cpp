@@ -39,19 +39,15 @@ bool leaves_out_filling(const Rlt& model, const Batch& batch, const Truncation& 
 double accumulate_rlt(const Config& config, const Batch& padded, double whole, std::int64_t step,
                       const Rlt& model, std::vector<double>* state_norms) {
   const auto truncation = truncation_of(config.train);
-  std::vector<std::int64_t> lengths;
-  Batch batch = padded;
-  if (leaves_out_filling(model, padded, truncation)) {
-    auto uneven = without_filling(padded, kEndTogether);
-    if (uneven.batch.length < padded.rows * padded.length) {
-      batch = std::move(uneven.batch);
-      lengths = std::move(uneven.lengths);
-    }
-  }
+  UnevenBatch uneven;
+  if (leaves_out_filling(model, padded, truncation)) uneven = without_filling(padded, kEndTogether);
+  const bool shorter = uneven.batch.rows == 1 && uneven.batch.length < padded.rows * padded.length;
+  if (!shorter) uneven.lengths.clear();
+  const Batch& batch = shorter ? uneven.batch : padded;
   const auto targets_BT = make_targets(batch).view({batch.rows, batch.length});
   double squares = 0, values = 0;
   const RltPass pass(model, make_input(batch).tokens_BT, feedback_interval_at(config, step),
-                     std::move(lengths));
+                     std::move(uneven.lengths));
   const auto loss = [&](const Tensor& state_BSD, std::int64_t first) {
     squares += std::pow(state_BSD.detach().norm().item<double>(), 2);
     values += static_cast<double>(state_BSD.numel());
