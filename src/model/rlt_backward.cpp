@@ -172,7 +172,8 @@ void Backward::through_memory(std::size_t index, const Place& place) {
   const auto d_read = input_slope(d_a, weights.cross_o, place.scratch(normed_));
   const auto d_heads = place.scratch(heads_);
   attend_queries_backward(memory_queries(tape_, chunk), kept(tape.asked.out).data_ptr<float>(),
-                          memory_keys(tape_), d_read.data_ptr<float>(), d_heads.data_ptr<float>(),
+                          memory_keys(tape_), softmax_rows(kept(tape.read_softmax)),
+                          d_read.data_ptr<float>(), d_heads.data_ptr<float>(),
                           d_keys_.data_ptr<float>(), d_values_.data_ptr<float>());
   Placing(tape_, weights.cross_q_norm)
       .backward(d_heads, {kept(tape.asked.in), kept(tape.asked.scale), {}}, chunk,
@@ -194,9 +195,9 @@ void Backward::through_window(std::size_t index, const Place& place, const Tenso
   // [n, D] and [n, H K] have as many numbers, as heads · head_dim = d_model.
   const auto d_seen = input_slope(d_b, weights.block.o, place.scratch(normed_));
   attend_queries_backward(window_queries(tape_, chunk), kept(tape.q.out).data_ptr<float>(),
-                          window_keys(tape_, tape), d_seen.data_ptr<float>(),
-                          d_heads.data_ptr<float>(), slopes.d_k.data_ptr<float>(),
-                          slopes.d_v.data_ptr<float>());
+                          window_keys(tape_, tape), softmax_rows(kept(tape.seen_softmax)),
+                          d_seen.data_ptr<float>(), d_heads.data_ptr<float>(),
+                          slopes.d_k.data_ptr<float>(), slopes.d_v.data_ptr<float>());
   const auto stride = d_qkv.size(1), queries = config_.heads * config_.head_dim,
              keys = config_.kv_heads * config_.head_dim,
              at = tape_.past * tape_.rows.at(0) + tape_.first_row(chunk);

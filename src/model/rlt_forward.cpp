@@ -65,10 +65,12 @@ void Forward::make_layers(const DecoderState& state) {
                     .k = placed(config_.kv_heads, all),
                     .v = buffer({all, config_.kv_heads, config_.head_dim}),
                     .seen = buffer({kept_, config_.heads * config_.head_dim}),
+                    .seen_softmax = buffer({kept_, config_.heads, 2}),
                     .b = buffer({kept_, config_.d_model}),
                     .b_scale = buffer({kept_}),
                     .asked = placed(config_.heads, kept_),
                     .read = buffer({kept_, config_.d_model}),
+                    .read_softmax = buffer({kept_, config_.heads, 2}),
                     .a = buffer({kept_, config_.d_model}),
                     .a_scale = buffer({kept_}),
                     .gate_up = buffer({kept_, hidden})};
@@ -147,7 +149,8 @@ void Forward::attend_to_window(LayerTape& layer, const PackedDecoderBlock& weigh
   layer.v.narrow(0, at, rows).flatten(1).copy_(qkv.narrow(1, queries + keys, keys));
   const auto seen = tape_.part(layer.seen, chunk);
   attend_queries(window_queries(tape_, chunk), tape_.part(layer.q.out, chunk).data_ptr<float>(),
-                 window_keys(tape_, layer), seen.data_ptr<float>());
+                 window_keys(tape_, layer), seen.data_ptr<float>(),
+                 softmax_rows(tape_.part(layer.seen_softmax, chunk)));
   b.copy_(z);
   project_rows(seen, weights.block.o, b, true);
 }
@@ -165,7 +168,7 @@ void Forward::attend_to_memory(LayerTape& layer, const PackedDecoderBlock& weigh
                {part(layer.asked.in), part(layer.asked.scale), out});
   const auto read = tape_.part(layer.read, chunk);
   attend_queries(memory_queries(tape_, chunk), out.data_ptr<float>(), memory_keys(tape_),
-                 read.data_ptr<float>());
+                 read.data_ptr<float>(), softmax_rows(tape_.part(layer.read_softmax, chunk)));
   a.copy_(b);
   project_rows(read, weights.cross_o, a, true);
 }

@@ -110,4 +110,9 @@ KeyValues memory_keys(const CoreTape& tape) {
           &tape.memory_places};
 }
 
+SoftmaxRow* softmax_rows(const Tensor& buffer) {
+  static_assert(sizeof(SoftmaxRow) == 2 * sizeof(float));
+  return reinterpret_cast<SoftmaxRow*>(buffer.data_ptr<float>());
+}
+
 }  // namespace rondo

@@ -29,9 +29,10 @@ struct LayerTape {
   Tensor z, z_scale;           ///< input [N, D] and its norm's scales [N]
   Placed q, k;                 ///< k.out is [past B + N, G, K]
   Tensor v, seen;              ///< [past B + N, G, K]; attention's result [N, H K]
+  Tensor seen_softmax;         ///< rows of its softmax [N, H, 2]
   Tensor b, b_scale;           ///< after self-attention
   Placed asked;                ///< queries to the memory
-  Tensor read;                 ///< what the memory gave, [N, D]
+  Tensor read, read_softmax;   ///< what the memory gave, [N, D], [N, H, 2]
   Tensor a, a_scale, gate_up;  ///< after the memory; [N, 2 F]
 };
 
@@ -101,6 +102,9 @@ QueryBlock window_queries(const CoreTape& tape, const Chunk& chunk);
 KeyValues window_keys(const CoreTape& tape, const LayerTape& layer);
 QueryBlock memory_queries(const CoreTape& tape, const Chunk& chunk);
 KeyValues memory_keys(const CoreTape& tape);
+
+/// What the softmax of queries keeps of each, from the buffer that the tape has for it.
+SoftmaxRow* softmax_rows(const Tensor& buffer);
 
 /// Runs the core; fills the tape and moves `state` on.
 void run_forward(CoreTape& tape, DecoderState& state);

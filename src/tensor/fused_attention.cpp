@@ -1,4 +1,5 @@
-// Causal attention on blocks of queries.
+// Causal attention: on blocks of queries by products of matrices, or head by head where sequences
+// are too short for them.
 #include <algorithm>
 #include <cmath>
 
@@ -84,6 +85,13 @@ float* scratch(std::size_t place, std::int64_t numbers) {
   return one.data();
 }
 
+// Seven small products a head take most of their time to get going.
+bool is_short(const Shape& shape) { return shape.length <= kBlock; }
+
+ShortHead short_head(const Shape& shape, const Head& q, const Head& k, const Head& v) {
+  return {q.data, k.data, v.data, q.down, k.down, shape.length, shape.width, shape.factor()};
+}
+
 void forward_head(const Shape& shape, const Head& q, const Head& k, const Head& v, const Head& out,
                   SoftmaxRow* rows) {
   for (std::int64_t begin = 0; begin < shape.length; begin += kBlock) {
@@ -135,9 +143,16 @@ class Attention : public torch::autograd::Function<Attention> {
     const auto q = q_in.contiguous(), k = k_in.contiguous(), v = v_in.contiguous();
     auto out = at::empty(q.sizes(), q.options());
     auto rows = at::empty({q.size(0) * q.size(1) * q.size(2), 2}, q.options());
-    for_heads(shapes_of(q, k, lengths), [&](const Shape& shape, std::int64_t h, std::int64_t g) {
-      forward_head(shape, head_of(q, shape, h), head_of(k, shape, g), head_of(v, shape, g),
-                   head_of(out, shape, h), rows_of(rows, shape, h));
+    const auto shapes = shapes_of(q, k, lengths);
+    for_heads(shapes, [&](const Shape& shape, std::int64_t h, std::int64_t g) {
+      const auto query = head_of(q, shape, h), key = head_of(k, shape, g),
+                 value = head_of(v, shape, g), to = head_of(out, shape, h);
+      auto* kept = rows_of(rows, shape, h);
+      if (is_short(shape)) {
+        const auto one = short_head(shape, query, key, value);
+        return kernels().attend_short(one, to.data, kept, scratch(0, one.scratch()));
+      }
+      forward_head(shape, query, key, value, to, kept);
     });
     context->save_for_backward({q, k, v, rows});
     context->saved_data["lengths"] = lengths;
@@ -152,18 +167,25 @@ class Attention : public torch::autograd::Function<Attention> {
     Variables result = {at::empty(q.sizes(), q.options()), at::empty(k.sizes(), q.options()),
                         at::empty(v.sizes(), q.options()), Tensor()};
     const auto shared = q.size(2) / k.size(2);
-    for_heads(shapes_of(q, k, context->saved_data["lengths"].toIntVector()),
-              [&](const Shape& shape, std::int64_t h, std::int64_t g) {
-                backward_head(shape, {.q = head_of(q, shape, h),
-                                      .k = head_of(k, shape, g),
-                                      .v = head_of(v, shape, g),
-                                      .d_out = head_of(slope, shape, h),
-                                      .d_q = head_of(result[0], shape, h),
-                                      .d_k = head_of(result[1], shape, g),
-                                      .d_v = head_of(result[2], shape, g),
-                                      .rows = rows_of(rows, shape, h),
-                                      .adds = h % shared != 0});
-              });
+    const auto shapes = shapes_of(q, k, context->saved_data["lengths"].toIntVector());
+    for_heads(shapes, [&](const Shape& shape, std::int64_t h, std::int64_t g) {
+      const BackwardHead head{.q = head_of(q, shape, h),
+                              .k = head_of(k, shape, g),
+                              .v = head_of(v, shape, g),
+                              .d_out = head_of(slope, shape, h),
+                              .d_q = head_of(result[0], shape, h),
+                              .d_k = head_of(result[1], shape, g),
+                              .d_v = head_of(result[2], shape, g),
+                              .rows = rows_of(rows, shape, h),
+                              .adds = h % shared != 0};
+      if (is_short(shape)) {
+        const auto one = short_head(shape, head.q, head.k, head.v);
+        return kernels().attend_short_backward(one, head.rows, head.d_out.data, head.d_q.data,
+                                               head.d_k.data, head.d_v.data, head.adds,
+                                               scratch(0, one.scratch()));
+      }
+      backward_head(shape, head);
+    });
     return result;
   }
 };

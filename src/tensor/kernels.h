@@ -12,6 +12,19 @@ struct SoftmaxRow {
   float largest, share;
 };
 
+/// One head of a short sequence: rows of queries and of keys and values lie their stride apart.
+struct ShortHead {
+  const float *q, *k, *v;
+  std::int64_t query_stride, key_stride, length, width;
+  float factor;  ///< of scores
+
+  /// Numbers of scratch that attention needs, forward and back.
+  [[nodiscard]] std::int64_t scratch() const { return 2 * (width + length) * (length + 15); }
+};
+
+/// Numbers that scratch has beyond those in use, so that loops over it run in whole registers.
+inline constexpr std::int64_t kScratchPadding = 16;
+
 /// One set of loops. Rows are contiguous unless a distance between rows (`…_stride`, in numbers) is
 /// given. No pointer may overlap another except where it says so.
 struct Kernels {
@@ -54,16 +67,25 @@ struct Kernels {
   void (*softmax_backward)(const float* probabilities, float* d_p, float factor, std::int64_t seen,
                            std::int64_t width);
 
-  /// Softmax attention of one query [width] to `count` keys and values, the j-th of which begins
-  /// `places[j]` numbers after k and v; `p` becomes the probabilities.
-  void (*attend)(const float* q, const float* k, const float* v, const std::int64_t* places,
-                 std::int64_t count, std::int64_t width, float factor, float* p, float* out);
-  /// Its gradients: into d_q, added to d_k and d_v, whose rows lie as k's and v's.
-  /// `probabilities` as attend() left them, `d_p` is scratch.
+  /// Softmax attention of one query [width] to `count` ≥ 1 keys and values, the j-th of which
+  /// begins `places[j]` numbers after k and v. Returns what it takes to do it again. `p`: scratch
+  /// for count + kScratchPadding numbers.
+  SoftmaxRow (*attend)(const float* q, const float* k, const float* v, const std::int64_t* places,
+                       std::int64_t count, std::int64_t width, float factor, float* p, float* out);
+  /// Its gradients: into d_q, added to d_k and d_v, whose rows lie as k's and v's. `p` and `d_p`
+  /// are scratch as there.
   void (*attend_backward)(const float* q, const float* k, const float* v,
                           const std::int64_t* places, std::int64_t count, std::int64_t width,
-                          float factor, const float* probabilities, const float* d_out, float* d_p,
+                          float factor, SoftmaxRow row, const float* d_out, float* p, float* d_p,
                           float* d_q, float* d_k, float* d_v);
+
+  /// Causal softmax attention of a short head; `out` is laid out as q. `rows` gets what it takes to
+  /// do it again.
+  void (*attend_short)(const ShortHead& head, float* out, SoftmaxRow* rows, float* scratch);
+  /// Its gradients: into d_q, and into d_k and d_v or, with `add`, added to them; all lie as what
+  /// they belong to, d_out as q.
+  void (*attend_short_backward)(const ShortHead& head, const SoftmaxRow* rows, const float* d_out,
+                                float* d_q, float* d_k, float* d_v, bool add, float* scratch);
 
   /// out = e + scale · σ(gate_e + gate_r) ⊙ value_r.
   void (*merge)(const float* e, const float* gate_e, const float* gate_r, const float* value_r,

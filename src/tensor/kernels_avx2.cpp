@@ -3,7 +3,9 @@
 
 namespace rondo {
 namespace {
-struct Avx2 {};
+struct Avx2 {
+  static constexpr std::int64_t kLanes = 8;
+};
 }  // namespace
 
 const Kernels& avx2_kernels() {

@@ -3,7 +3,9 @@
 
 namespace rondo {
 namespace {
-struct Avx512 {};
+struct Avx512 {
+  static constexpr std::int64_t kLanes = 16;
+};
 }  // namespace
 
 const Kernels& avx512_kernels() {

@@ -3,7 +3,9 @@
 
 namespace rondo {
 namespace {
-struct Baseline {};
+struct Baseline {
+  static constexpr std::int64_t kLanes = 4;
+};
 }  // namespace
 
 const Kernels& baseline_kernels() {

@@ -1,47 +1,15 @@
-// The loops of kernels.h that turn scores into probabilities, and all of them as one set.
+// Cross-entropy, and all the loops of kernels.h as one set.
 #pragma once
 
+#include "tensor/kernels_attention.h"
 #include "tensor/kernels_conditioning.h"
+#include "tensor/kernels_query.h"
 #include "tensor/kernels_rlt.h"
 #include "tensor/kernels_rows.h"
+#include "tensor/kernels_softmax.h"
+#include "tensor/kernels_swiglu.h"
 
 namespace rondo::kernel_body {
-
-template <typename Isa>
-SoftmaxRow softmax(float* scores, float factor, std::int64_t seen, std::int64_t width) {
-  float most = scores[0];
-#pragma omp simd reduction(max : most)
-  for (std::int64_t j = 0; j < seen; ++j) most = most < scores[j] ? scores[j] : most;
-  float sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (std::int64_t j = 0; j < seen; ++j) {
-    scores[j] = exponential<Isa>((scores[j] - most) * factor);
-    sum += scores[j];
-  }
-  const float share = 1.0f / sum;
-#pragma omp simd
-  for (std::int64_t j = 0; j < seen; ++j) scores[j] *= share;
-  for (std::int64_t j = seen; j < width; ++j) scores[j] = 0;
-  return {most, share};
-}
-
-template <typename Isa>
-void probabilities(float* scores, float factor, SoftmaxRow row, std::int64_t seen,
-                   std::int64_t width) {
-#pragma omp simd
-  for (std::int64_t j = 0; j < seen; ++j)
-    scores[j] = exponential<Isa>((scores[j] - row.largest) * factor) * row.share;
-  for (std::int64_t j = seen; j < width; ++j) scores[j] = 0;
-}
-
-template <typename Isa>
-void softmax_backward(const float* p, float* d_p, float factor, std::int64_t seen,
-                      std::int64_t width) {
-  const float mean = dot<Isa>(p, d_p, seen);
-#pragma omp simd
-  for (std::int64_t j = 0; j < seen; ++j) d_p[j] = p[j] * (d_p[j] - mean) * factor;
-  for (std::int64_t j = seen; j < width; ++j) d_p[j] = 0;
-}
 
 template <typename Isa>
 float cross_entropy(float* z, std::int64_t width, std::int64_t target, float scale, float softcap) {
@@ -86,6 +54,8 @@ constexpr Kernels kernels_for(const char* name) {
           .softmax_backward = softmax_backward<Isa>,
           .attend = attend<Isa>,
           .attend_backward = attend_backward<Isa>,
+          .attend_short = attend_short<Isa>,
+          .attend_short_backward = attend_short_backward<Isa>,
           .merge = merge<Isa>,
           .merge_backward = merge_backward<Isa>,
           .lean = lean<Isa>,

@@ -31,19 +31,34 @@ std::int64_t in_turn(std::int64_t i, std::int64_t count) {
   return i % 2 == 0 ? i / 2 : count - 1 - i / 2;
 }
 
+// Asks for rows that are read, and where `written`, written, a little later.
+template <bool written = false>
+void fetch(const float* from, const std::int64_t* places, std::int64_t count, std::int64_t width) {
+  constexpr std::int64_t kLine = 16;
+  for (std::int64_t j = 0; j < count; ++j)
+    for (std::int64_t i = 0; i < width; i += kLine)
+      __builtin_prefetch(from + places[j] + i, written ? 1 : 0);
+}
+
 // Calls work(query, p, d_p), all heads of a group on one thread, since they add to the same
-// gradients. Each thread gets two rows of scratch for as many keys as a query can see.
-template <typename Work>
-void for_queries(const QueryBlock& block, const Work& work) {
-  const auto shared = block.heads / block.groups, most = block.first + block.tokens;
+// gradients, and before that ahead(query, begin, count) with the keys of those that come next:
+// every sequence's lie elsewhere, and to find them takes as long as to work on them. Each thread
+// gets two rows of scratch for as many keys as a query can see.
+template <typename Work, typename Ahead>
+void for_queries(const QueryBlock& block, const Work& work, const Ahead& ahead) {
+  const auto shared = block.heads / block.groups,
+             most = block.first + block.tokens + kScratchPadding;
   const auto each = std::max<std::int64_t>(1, 4096 / (block.tokens * shared * block.width));
   const auto sequences = block.rows->at(block.token);
   at::parallel_for(0, sequences * block.groups, each, [&](std::int64_t begin, std::int64_t end) {
     thread_local std::vector<float> scratch;
     if (scratch.size() < static_cast<std::size_t>(2 * most))
       scratch.resize(static_cast<std::size_t>(2 * most));
+    const auto first = seen_by(block, 0).begin, all = block.first + block.tokens - first;
     for (std::int64_t i = begin; i < end; ++i) {
       const auto sequence = in_turn(i / block.groups, sequences), group = i % block.groups;
+      if (i + 1 < end)
+        ahead(in_turn((i + 1) / block.groups, sequences), (i + 1) % block.groups, first, all);
       for (std::int64_t t = 0; t < block.tokens && sequence < block.rows->at(block.token + t); ++t)
         for (std::int64_t h = 0; h < shared; ++h)
           work(Query{t, sequence, group * shared + h, group}, scratch.data(),
@@ -56,44 +71,63 @@ float factor_of(const QueryBlock& block) {
   return 1.0f / std::sqrt(static_cast<float>(block.width));
 }
 
+// A query's place among rows of [H].
 std::int64_t query_place(const QueryBlock& block, const Query& query) {
   const auto row = block.rows->before(block.token + query.token) - block.rows->before(block.token) +
                    query.sequence;
-  return (row * block.heads + query.head) * block.width;
+  return row * block.heads + query.head;
 }
 
 // Where the keys of a sequence and group begin.
-std::int64_t keys_place(const KeyPlaces& places, const Query& query) {
-  return places.sequence[static_cast<std::size_t>(query.sequence)] + query.group * places.head;
+std::int64_t keys_place(const KeyPlaces& places, std::int64_t sequence, std::int64_t group) {
+  return places.sequence[static_cast<std::size_t>(sequence)] + group * places.head;
 }
 
 }  // namespace
 
-void attend_queries(const QueryBlock& block, const float* q, const KeyValues& keys, float* out) {
+void attend_queries(const QueryBlock& block, const float* q, const KeyValues& keys, float* out,
+                    SoftmaxRow* softmax) {
   const ProfileScope scope(Part::kAttention);
   const auto factor = factor_of(block);
-  for_queries(block, [&](const Query& query, float* p, float*) {
+  const auto attend = [&](const Query& query, float* p, float*) {
     const auto [begin, count] = seen_by(block, query.token);
-    const auto at = query_place(block, query), from = keys_place(*keys.places, query);
-    kernels().attend(q + at, keys.k + from, keys.v + from, keys.places->position.data() + begin,
-                     count, block.width, factor, p, out + at);
-  });
+    const auto place = query_place(block, query), at = place * block.width,
+               from = keys_place(*keys.places, query.sequence, query.group);
+    softmax[place] =
+        kernels().attend(q + at, keys.k + from, keys.v + from, keys.places->position.data() + begin,
+                         count, block.width, factor, p, out + at);
+  };
+  for_queries(block, attend,
+              [&](std::int64_t sequence, std::int64_t group, auto begin, auto count) {
+                const auto from = keys_place(*keys.places, sequence, group);
+                const auto* places = keys.places->position.data() + begin;
+                fetch(keys.k + from, places, count, block.width);
+                fetch(keys.v + from, places, count, block.width);
+              });
 }
 
 void attend_queries_backward(const QueryBlock& block, const float* q, const KeyValues& keys,
-                             const float* d_out, float* d_q, float* d_k, float* d_v) {
+                             const SoftmaxRow* softmax, const float* d_out, float* d_q, float* d_k,
+                             float* d_v) {
   const ProfileScope scope(Part::kAttention);
   const auto factor = factor_of(block);
-  for_queries(block, [&](const Query& query, float* p, float* d_p) {
+  const auto attend = [&](const Query& query, float* p, float* d_p) {
     const auto [begin, count] = seen_by(block, query.token);
-    const auto at = query_place(block, query), from = keys_place(*keys.places, query);
-    const auto* places = keys.places->position.data() + begin;
-    // d_q holds what attend() computes until the gradient takes its place.
-    kernels().attend(q + at, keys.k + from, keys.v + from, places, count, block.width, factor, p,
-                     d_q + at);
-    kernels().attend_backward(q + at, keys.k + from, keys.v + from, places, count, block.width,
-                              factor, p, d_out + at, d_p, d_q + at, d_k + from, d_v + from);
-  });
+    const auto place = query_place(block, query), at = place * block.width,
+               from = keys_place(*keys.places, query.sequence, query.group);
+    kernels().attend_backward(q + at, keys.k + from, keys.v + from,
+                              keys.places->position.data() + begin, count, block.width, factor,
+                              softmax[place], d_out + at, p, d_p, d_q + at, d_k + from, d_v + from);
+  };
+  for_queries(block, attend,
+              [&](std::int64_t sequence, std::int64_t group, auto begin, auto count) {
+                const auto from = keys_place(*keys.places, sequence, group);
+                const auto* places = keys.places->position.data() + begin;
+                fetch(keys.k + from, places, count, block.width);
+                fetch(keys.v + from, places, count, block.width);
+                fetch<true>(d_k + from, places, count, block.width);
+                fetch<true>(d_v + from, places, count, block.width);
+              });
 }
 
 }  // namespace rondo

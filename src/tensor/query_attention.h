@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/position_rows.h"
+#include "tensor/kernels.h"
 #include "tensor/tensor.h"
 
 namespace rondo {
@@ -31,12 +32,15 @@ struct KeyValues {
   const KeyPlaces* places;
 };
 
-/// Softmax attention, scores scaled by 1/√K; into `out`, laid out as the queries.
-void attend_queries(const QueryBlock& block, const float* q, const KeyValues& keys, float* out);
+/// Softmax attention, scores scaled by 1/√K; into `out`, laid out as the queries. `softmax` gets
+/// what it takes to do it again, rows of [H].
+void attend_queries(const QueryBlock& block, const float* q, const KeyValues& keys, float* out,
+                    SoftmaxRow* softmax);
 
 /// Its gradients: into d_q, added to d_k and d_v, which are laid out as k and v. Computes the
 /// probabilities again.
 void attend_queries_backward(const QueryBlock& block, const float* q, const KeyValues& keys,
-                             const float* d_out, float* d_q, float* d_k, float* d_v);
+                             const SoftmaxRow* softmax, const float* d_out, float* d_q, float* d_k,
+                             float* d_v);
 
 }  // namespace rondo

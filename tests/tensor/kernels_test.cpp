@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "base/machine.h"
@@ -90,6 +91,111 @@ TEST(Kernels, TheSigmoidIsExactToAFewUnits) {
       EXPECT_NEAR(out, exact, 4e-7 * std::abs(exact) + 1e-36) << set->name << ' ' << gate;
     }
   }
+}
+
+// Softmax attention of queries [length, width] that lie `stride` apart, causal, in double
+// precision.
+struct Attended {
+  std::vector<double> out, d_q, d_k, d_v;
+};
+
+Attended attended(const std::vector<float>& q, const std::vector<float>& k,
+                  const std::vector<float>& v, const std::vector<float>& d_out, std::size_t length,
+                  std::size_t width, std::size_t stride, double factor) {
+  Attended result;
+  for (auto* part : {&result.out, &result.d_q, &result.d_k, &result.d_v})
+    part->assign(length * stride, 0.0);
+  const auto dot = [&](const std::vector<float>& a, std::size_t i, const std::vector<float>& b,
+                       std::size_t j) {
+    double sum = 0;
+    for (std::size_t c = 0; c < width; ++c)
+      sum += static_cast<double>(a[i * stride + c]) * b[j * stride + c];
+    return sum;
+  };
+  for (std::size_t i = 0; i < length; ++i) {
+    std::vector<double> p(i + 1), d_p(i + 1);
+    double total = 0, mean = 0;
+    for (std::size_t j = 0; j <= i; ++j) total += p[j] = std::exp(factor * dot(q, i, k, j));
+    for (std::size_t j = 0; j <= i; ++j) {
+      p[j] /= total, d_p[j] = dot(d_out, i, v, j);
+      mean += p[j] * d_p[j];
+    }
+    for (std::size_t j = 0; j <= i; ++j)
+      for (std::size_t c = 0; c < width; ++c) {
+        const auto own = i * stride + c, other = j * stride + c;
+        const auto slope = p[j] * (d_p[j] - mean) * factor;
+        result.out[own] += p[j] * v[other];
+        result.d_q[own] += slope * k[other];
+        result.d_k[other] += slope * q[own];
+        result.d_v[other] += p[j] * d_out[own];
+      }
+  }
+  return result;
+}
+
+double distance(const std::vector<float>& a, const std::vector<double>& b) {
+  double most = 0, size = 1e-30;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    most = std::max(most, std::abs(a[i] - b[i]));
+    size = std::max(size, std::abs(b[i]));
+  }
+  return most / size;
+}
+
+TEST(Kernels, AttentionOfShortHeadsIsSoftmaxAttention) {
+  for (const std::int64_t width : {1, 3, 8, 16, 20, 32, 64, 128, 144})
+    for (const std::int64_t length : {1, 2, 7, 16, 17, 40, 64}) {
+      const auto stride = width + 5;
+      const auto count = static_cast<std::size_t>(length * stride),
+                 rows = static_cast<std::size_t>(length);
+      const auto q = normals(count, 20), k = normals(count, 21), v = normals(count, 22),
+                 d_out = normals(count, 23);
+      const auto factor = 1.0f / std::sqrt(static_cast<float>(width));
+      auto expected = attended(q, k, v, d_out, rows, static_cast<std::size_t>(width),
+                               static_cast<std::size_t>(stride), factor);
+      std::vector<std::int64_t> places;
+      for (std::int64_t j = 0; j < length; ++j) places.push_back(j * stride);
+      for (const auto* set : available()) {
+        SCOPED_TRACE(std::string(set->name) + " width " + std::to_string(width) + " length " +
+                     std::to_string(length));
+        const ShortHead head{q.data(), k.data(), v.data(), stride, stride, length, width, factor};
+        std::vector<float> scratch(static_cast<std::size_t>(head.scratch()), NAN);
+        std::vector<float> out(count), d_q(count), d_k(count), d_v(count);
+        std::vector<SoftmaxRow> kept(rows);
+        set->attend_short(head, out.data(), kept.data(), scratch.data());
+        set->attend_short_backward(head, kept.data(), d_out.data(), d_q.data(), d_k.data(),
+                                   d_v.data(), false, scratch.data());
+        EXPECT_LE(distance(out, expected.out), 2e-6);
+        EXPECT_LE(distance(d_q, expected.d_q), 4e-6);
+        EXPECT_LE(distance(d_k, expected.d_k), 4e-6);
+        EXPECT_LE(distance(d_v, expected.d_v), 4e-6);
+        // Query by query, adding to gradients that are there.
+        std::vector<float> p(rows + kScratchPadding), d_p(rows + kScratchPadding);
+        for (std::int64_t i = 0; i < length; ++i) {
+          const auto own = i * stride;
+          const auto row = set->attend(q.data() + own, k.data(), v.data(), places.data(), i + 1,
+                                       width, factor, p.data(), out.data() + own);
+          set->attend_backward(q.data() + own, k.data(), v.data(), places.data(), i + 1, width,
+                               factor, row, d_out.data() + own, p.data(), d_p.data(),
+                               d_q.data() + own, d_k.data(), d_v.data());
+        }
+        for (auto* twice : {&expected.d_k, &expected.d_v})
+          for (auto& x : *twice) x *= 2;
+        EXPECT_LE(distance(out, expected.out), 2e-6);
+        EXPECT_LE(distance(d_q, expected.d_q), 4e-6);
+        EXPECT_LE(distance(d_k, expected.d_k), 4e-6);
+        EXPECT_LE(distance(d_v, expected.d_v), 4e-6);
+        // And a second head that shares them.
+        set->attend_short_backward(head, kept.data(), d_out.data(), d_q.data(), d_k.data(),
+                                   d_v.data(), true, scratch.data());
+        for (auto* twice : {&expected.d_k, &expected.d_v})
+          for (auto& x : *twice) x *= 1.5;
+        EXPECT_LE(distance(d_k, expected.d_k), 4e-6);
+        EXPECT_LE(distance(d_v, expected.d_v), 4e-6);
+        for (auto* once : {&expected.d_k, &expected.d_v})
+          for (auto& x : *once) x /= 3;
+      }
+    }
 }
 
 }  // namespace
