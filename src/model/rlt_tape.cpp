@@ -10,8 +10,6 @@
 namespace rondo {
 namespace {
 
-constexpr std::int64_t kGrain = 16384;
-
 bool normed_first(const ModelConfig& config) {
   return config.qk_norm_order == QkNormOrder::kBeforeRope;
 }
@@ -30,51 +28,74 @@ std::vector<Chunk> chunks_of(std::int64_t position, std::int64_t length, std::in
   return chunks;
 }
 
-void Placing::turn(const float* from, std::int64_t from_stride, float* to, std::int64_t to_stride,
-                   const Tensor& like, const Chunk& chunk, bool back) const {
-  const ProfileScope scope(Part::kElementwise);
-  const auto heads = like.size(1), half = like.size(2) / 2, first = tape_.first_row(chunk);
-  const float* cos = tape_.setting.rotary.cos.data_ptr<float>();
-  const float* sin = tape_.setting.rotary.sin.data_ptr<float>();
-  const auto grain = std::max<std::int64_t>(1, kGrain / (2 * heads * half));
-  at::parallel_for(0, tape_.row_count(chunk), grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row) {
-      const auto place = tape_.places[static_cast<std::size_t>(first + row)];
-      const auto angle = (tape_.position + place) * half;
-      kernels().rotate(from + row * from_stride, to + row * to_stride, cos + angle, sin + angle,
-                       heads, half, back);
-    }
-  });
+Placing::Angles Placing::angles_of(std::int64_t row) const {
+  const auto place = tape_.position + tape_.places[static_cast<std::size_t>(row)];
+  const auto at = place * tape_.setting.config.head_dim / 2;
+  return {tape_.setting.rotary.cos.data_ptr<float>() + at,
+          tape_.setting.rotary.sin.data_ptr<float>() + at};
 }
 
 void Placing::forward(const float* raw, std::int64_t stride, const Chunk& chunk,
                       const Placed& to) const {
+  const ProfileScope scope(Part::kElementwise);
   const auto& config = tape_.setting.config;
-  const auto width = to.out.size(1) * to.out.size(2);
-  float* out = to.out.data_ptr<float>();
-  if (config.qk_norm == QkNorm::kNone) return turn(raw, stride, out, width, to.out, chunk, false);
-  float* in = to.in.data_ptr<float>();
-  if (normed_first(config)) {
-    for (std::int64_t row = 0; row < to.out.size(0); ++row)
-      std::copy_n(raw + row * stride, width, in + row * width);
-  } else {
-    turn(raw, stride, in, width, to.out, chunk, false);
-  }
-  fused::norm_rows_into(to.in, gains_, config.norm_eps, to.out, to.scale);
-  if (normed_first(config)) turn(out, width, out, width, to.out, chunk, false);
+  const auto heads = to.out.size(1), head = config.head_dim, width = heads * head,
+             first = tape_.first_row(chunk);
+  const auto eps = static_cast<float>(config.norm_eps);
+  const float* gains = gains_.defined() ? gains_.data_ptr<float>() : nullptr;
+  const auto rotate = [&](const float* from, float* into, std::int64_t row) {
+    const auto [cos, sin] = angles_of(first + row);
+    kernels().rotate(from, into, cos, sin, heads, head / 2, false);
+  };
+  at::parallel_for(0, tape_.row_count(chunk), fused::rows_per_thread(width),
+                   [&](auto begin, auto end) {
+                     for (std::int64_t row = begin; row < end; ++row) {
+                       const float* from = raw + row * stride;
+                       float* out = to.out.data_ptr<float>() + row * width;
+                       if (config.qk_norm == QkNorm::kNone) {
+                         rotate(from, out, row);
+                         continue;
+                       }
+                       float* in = to.in.data_ptr<float>() + row * width;
+                       if (normed_first(config))
+                         std::copy_n(from, width, in);
+                       else
+                         rotate(from, in, row);
+                       kernels().rms_norm(in, gains, eps, out,
+                                          to.scale.data_ptr<float>() + row * heads, heads, head);
+                       if (normed_first(config)) rotate(out, out, row);
+                     }
+                   });
 }
 
 void Placing::backward(const Tensor& d_out, const Placed& kept, const Chunk& chunk, float* d_raw,
                        std::int64_t stride, const Tensor& sums) const {
+  const ProfileScope scope(Part::kElementwise);
   const auto& config = tape_.setting.config;
-  const auto width = d_out.size(1) * d_out.size(2);
-  float* slope = d_out.data_ptr<float>();
-  if (config.qk_norm == QkNorm::kNone) return turn(slope, width, d_raw, stride, d_out, chunk, true);
-  if (normed_first(config)) turn(slope, width, slope, width, d_out, chunk, true);
-  fused::norm_rows_backward_into(kept.in, gains_, kept.scale, d_out, Tensor(), d_out, sums);
-  if (!normed_first(config)) return turn(slope, width, d_raw, stride, d_out, chunk, true);
-  for (std::int64_t row = 0; row < d_out.size(0); ++row)
-    std::copy_n(slope + row * width, width, d_raw + row * stride);
+  const auto heads = d_out.size(1), head = config.head_dim, width = heads * head,
+             first_row = tape_.first_row(chunk);
+  const float* gains = gains_.defined() ? gains_.data_ptr<float>() : nullptr;
+  const auto rotate_back = [&](const float* from, float* into, std::int64_t row) {
+    const auto [cos, sin] = angles_of(first_row + row);
+    kernels().rotate(from, into, cos, sin, heads, head / 2, true);
+  };
+  fused::share_rows(d_out.size(0), [&](std::int64_t first, std::int64_t count, std::int64_t part) {
+    for (std::int64_t row = first; row < first + count; ++row) {
+      float* slope = d_out.data_ptr<float>() + row * width;
+      float* to = d_raw + row * stride;
+      if (config.qk_norm == QkNorm::kNone) {
+        rotate_back(slope, to, row);
+        continue;
+      }
+      if (normed_first(config)) rotate_back(slope, slope, row);
+      kernels().rms_norm_backward(kept.in.data_ptr<float>() + row * width, gains,
+                                  kept.scale.data_ptr<float>() + row * heads, slope, nullptr,
+                                  normed_first(config) ? to : slope,
+                                  sums.defined() ? sums.data_ptr<float>() + part * head : nullptr,
+                                  heads, head);
+      if (!normed_first(config)) rotate_back(slope, to, row);
+    }
+  });
 }
 
 QueryBlock window_queries(const CoreTape& tape, const Chunk& chunk) {

@@ -90,8 +90,11 @@ class Placing {
                 std::int64_t stride, const Tensor& sums) const;
 
  private:
-  void turn(const float* from, std::int64_t from_stride, float* to, std::int64_t to_stride,
-            const Tensor& like, const Chunk& chunk, bool back) const;
+  struct Angles {
+    const float *cos, *sin;
+  };
+  /// Of the position of a row among all.
+  [[nodiscard]] Angles angles_of(std::int64_t row) const;
 
   const CoreTape& tape_;
   Tensor gains_;
