@@ -7,7 +7,6 @@
 #include "tensor/kernels_rlt.h"
 #include "tensor/kernels_rows.h"
 #include "tensor/kernels_softmax.h"
-#include "tensor/kernels_swiglu.h"
 
 namespace rondo::kernel_body {
 

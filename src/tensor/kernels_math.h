@@ -46,10 +46,4 @@ inline void store(std::uint16_t* to, float value) {
   *to = static_cast<std::uint16_t>(value == value ? rounded : (bits >> 16) | 0x40u);
 }
 
-/// A few numbers; the library's function would be called for them.
-template <typename Isa, typename T>
-inline void copy(T* to, const T* from, std::int64_t count) {
-  for (std::int64_t j = 0; j < count; ++j) to[j] = from[j];
-}
-
 }  // namespace rondo::kernel_body

@@ -1,4 +1,4 @@
-// The loops of kernels.h over independent rows: norms and rotation.
+// The loops of kernels.h over independent rows: norms, SwiGLU, rotation.
 #pragma once
 
 #include <cmath>
@@ -6,6 +6,39 @@
 #include "tensor/kernels_math.h"
 
 namespace rondo::kernel_body {
+
+template <typename Isa, typename Out>
+void swiglu(const float* gate_up, Out* out, std::int64_t rows, std::int64_t width) {
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const float* gate = gate_up + i * 2 * width;
+    const float* up = gate + width;
+    Out* to = out + i * width;
+#pragma omp simd
+    for (std::int64_t j = 0; j < width; ++j)
+      store<Isa>(to + j, gate[j] * up[j] / (1.0f + exponential<Isa>(-gate[j])));
+  }
+}
+
+template <typename Isa>
+void swiglu_backward(const float* gate_up, const float* d_out, float* d_gate_up, std::int64_t rows,
+                     std::int64_t width) {
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const float* gate = gate_up + i * 2 * width;
+    const float* up = gate + width;
+    const float* slope = d_out + i * width;
+    float* d_gate = d_gate_up + i * 2 * width;
+    float* d_up = d_gate + width;
+#pragma omp simd
+    for (std::int64_t j = 0; j < width; ++j) {
+      const float sigmoid = 1.0f / (1.0f + exponential<Isa>(-gate[j]));
+      const float silu = gate[j] * sigmoid;
+      // Read before it may be overwritten: the slopes may take the place of what they belong to.
+      const float old_up = up[j];
+      d_up[j] = slope[j] * silu;
+      d_gate[j] = slope[j] * old_up * (sigmoid + silu * (1.0f - sigmoid));
+    }
+  }
+}
 
 template <typename Isa, typename Out>
 void rms_norm(const float* x, const float* gains, float eps, Out* out, float* scale,
