@@ -33,9 +33,9 @@ Tensor lean(const Tensor& base, const Tensor& x, at::TensorList past, at::Tensor
 Tensor gated_add(const Tensor& x, const Tensor& branch, const Tensor& gate);
 
 /// rondo::causal_attention without a limit on who sees whom, by oneDNN products on blocks of
-/// queries; keeps what each row's softmax needs and computes the probabilities again on the way
-/// back (Dao et al., 2022). With `lengths`, sequences of those lengths lie one after the other,
-/// [1, N, H, K].
+/// queries, or in loops of our own where a head has at most 64 positions; keeps what each row's
+/// softmax needs and computes the probabilities again on the way back (Dao et al., 2022). With
+/// `lengths`, sequences of those lengths lie one after the other, [1, N, H, K].
 Tensor causal_attention(const Tensor& q_BTHK, const Tensor& k_BTGK, const Tensor& v_BTGK,
                         const std::vector<std::int64_t>& lengths = {});
 
