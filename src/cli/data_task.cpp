@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kMostTokens = 20'000'000;
 
 struct TaskArguments {
-  std::string name, split = "training";
+  std::string name, split = "training", label_at = "mark";
   std::int64_t count = 10, length = -1, seed = 20260914;
   bool json = false;
 };
@@ -35,8 +35,18 @@ Json json_of(const TaskSample& sample) {
           {"targets", sample.targets}};
 }
 
+std::shared_ptr<const Task> task_of(const TaskArguments& arguments) {
+  auto task = open_task(arguments.name);
+  if (arguments.label_at == "mark") return task;
+  require(arguments.label_at == "last", "--label-at {}: expected mark or last",
+          one_line(arguments.label_at));
+  require(has_label(task->name),
+          "--label-at last: {} has no single label an example; leave it \"mark\"", task->name);
+  return std::make_shared<const Task>(label_at_last(*task));
+}
+
 void run_task(const TaskArguments& arguments) {
-  const auto task = open_task(arguments.name);
+  const auto task = task_of(arguments);
   const TaskRange asked = arguments.length < 0
                               ? task->training
                               : TaskRange{.min = arguments.length, .max = arguments.length};
@@ -94,6 +104,10 @@ void declare_data_task(CLI::App& data) {
                    "default 20260914");
   command->add_option("--split", arguments->split,
                       "training, validation or test; default training");
+  command->add_option(
+      "--label-at", arguments->label_at,
+      "of a task with one label an example: mark, a final = (default), or last, the "
+      "last symbol");
   command->add_flag("--json", arguments->json, "print one JSON object, with token ids and targets");
   command->footer(
       "Example i depends on seed, split, task, length and i alone. docs/tasks.md says what is\n"

@@ -52,6 +52,7 @@ struct DataConfig {
   std::int64_t min_length = 0;
   std::int64_t max_length = 0;
   Supervise supervise = Supervise::kFinal;
+  LabelAt label_at = LabelAt::kMark;
   std::int64_t length_groups = 0;
   std::uint64_t seed = 20260914;
   std::uint64_t validation_seed = 0;
@@ -82,6 +83,8 @@ struct DataConfig {
           "task: longest example trained on; 0 = the task's");
     visit("supervise", self.supervise,
           "task: what the task supervises, or (parity) the label of every prefix");
+    visit("label_at", self.label_at,
+          "task with one label: due at a final = (mark), or at the last symbol, without one");
     visit("length_groups", self.length_groups, kNotNegative,
           "task: groups of similar length that a step is cut into; 0 = 8 where lengths vary (1 for "
           "rlt unless composed or cut)");

@@ -21,6 +21,7 @@ enum class TimestepGrid { kRescaled, kPrefix };
 enum class Sampler { kFixed, kPoissonLognormal, kUniform, kSchedule };
 enum class DataSource { kText, kTokens, kTask };
 enum class Supervise { kFinal, kPrefix };
+enum class LabelAt { kMark, kLast };
 enum class OptimizerKind { kAdamw, kMuon };
 enum class MuonScale { kRms, kSpectral };
 enum class LoopLoss { kLast, kMean, kLinear };
@@ -87,6 +88,8 @@ inline constexpr std::array kWords<DataSource> = std::to_array<std::string_view>
 template <>
 inline constexpr std::array kWords<Supervise> = std::to_array<std::string_view>({"final",
                                                                                  "prefix"});
+template <>
+inline constexpr std::array kWords<LabelAt> = std::to_array<std::string_view>({"mark", "last"});
 template <>
 inline constexpr std::array kWords<OptimizerKind> = std::to_array<std::string_view>({"adamw",
                                                                                      "muon"});

@@ -152,6 +152,10 @@ void resolve_task(DataConfig& data, std::string_view source) {
           "{}: data.supervise = \"prefix\" with data.task = \"{}\": only parity has labels of "
           "prefixes; leave it \"final\"",
           source, one_line(data.task));
+  require(!used || data.label_at == LabelAt::kMark || has_label(data.task),
+          "{}: data.label_at = \"last\" with data.task = \"{}\": only parity, mod5-flat, "
+          "mod5-brackets, even-pairs and cycle have one label an example; leave it \"mark\"",
+          source, one_line(data.task));
   require(data.length_groups == 0 || used,
           "{}: data.length_groups = {} is for data.source = \"task\"; leave it 0", source,
           data.length_groups);
@@ -165,7 +169,8 @@ void resolve_task(DataConfig& data, std::string_view source) {
           "{}: data.min_length = {} is above data.max_length = {}", source, data.min_length,
           data.max_length);
   if (!used) return;
-  if (const auto row = longest_row(data.task, data.max_length)) data.sequence_length = *row;
+  if (const auto row = longest_row(data.task, data.max_length))
+    data.sequence_length = *row - (data.label_at == LabelAt::kLast ? 1 : 0);
 }
 
 void check_train(const TrainConfig& train, std::string_view source) {

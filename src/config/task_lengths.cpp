@@ -10,11 +10,11 @@ namespace {
 constexpr std::array<std::string_view, 5> kLabelTasks = {"parity", "mod5-flat", "mod5-brackets",
                                                          "even-pairs", "cycle"};
 
+}  // namespace
+
 bool has_label(std::string_view task) {
   return std::find(kLabelTasks.begin(), kLabelTasks.end(), task) != kLabelTasks.end();
 }
-
-}  // namespace
 
 bool is_task_file(std::string_view task) { return task.ends_with(".jsonl"); }
 

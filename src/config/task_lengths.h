@@ -22,6 +22,9 @@ struct TaskLengths {
 /// Whether the name of a task is that of a file with a user's examples.
 bool is_task_file(std::string_view task);
 
+/// Whether a task has one label an example and ends in a '=' where it is due.
+bool has_label(std::string_view task);
+
 /// The lengths that a task is trained on unless a recipe says otherwise; nothing for a file, which
 /// has what it has. A name that no task has gives what a group has; opening it is an error.
 std::optional<TaskLengths> own_lengths(std::string_view task);

@@ -101,6 +101,17 @@ std::shared_ptr<const Task> open_prefix_parity() {
   return std::make_shared<const Task>(prefix_parity_task());
 }
 
+Task label_at_last(Task task) {
+  task.generate = [marked = std::move(task.generate)](Draws& draws, TaskRange lengths) {
+    auto sample = marked(draws, lengths);
+    const auto label = sample.targets.back();
+    sample.input.pop_back(), sample.tokens.pop_back(), sample.targets.pop_back();
+    sample.targets.back() = label;
+    return sample;
+  };
+  return task;
+}
+
 TaskRange settle(const Task& task, TaskRange range) {
   require(range.min <= range.max, "task {}: lengths from {} to {}; expected the smaller one first",
           task.name, range.min, range.max);

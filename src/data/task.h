@@ -105,6 +105,9 @@ struct Task {
 /// Tasks by name, in the order of the documentation.
 std::vector<std::string> task_names();
 
+/// A task whose examples end in '=' without it: the label is due at the last symbol.
+Task label_at_last(Task task);
+
 /// Opens a task: one of task_names(), a group (see group.h) or the path of a *.jsonl file. Throws
 /// an input error, with the nearest name, for anything else.
 std::shared_ptr<const Task> open_task(const std::string& name);

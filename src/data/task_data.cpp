@@ -88,6 +88,8 @@ TaskData::TaskData(const DataConfig& data) : data_(data) {
     held_out_ = std::make_shared<const Task>(std::move(parts.held_out));
   } else {
     trained_ = data.supervise == Supervise::kPrefix ? open_prefix_parity() : open_task(data.task);
+    if (data.label_at == LabelAt::kLast)
+      trained_ = std::make_shared<const Task>(label_at_last(*trained_));
     held_out_ = trained_;
   }
   data_.validation_seed = seed_or(data.validation_seed, data.seed + 1);
@@ -125,7 +127,7 @@ void TaskData::describe() {
   }
   mean_row_ = tokens / static_cast<double>(every);
   if (const auto row = rondo::longest_row(data_.task, lengths_.max)) {
-    longest_row_ = *row;
+    longest_row_ = *row - (data_.label_at == LabelAt::kLast ? 1 : 0);
   } else {
     for (std::int64_t i = 0; i < training_examples_; ++i)
       longest_row_ = std::max(

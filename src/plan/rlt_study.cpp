@@ -112,6 +112,8 @@ Overrides task_keys(const std::string& task, const RltScale& scale, bool deep) {
     set.emplace_back("data.test_seed=20260916");
   }
   if (scale.long_mod5 && task.starts_with("mod5")) set.emplace_back("train.steps=5000");
+  // The recipe of the paper's size asks for parity at the last bit.
+  if (task != "parity") set.emplace_back("data.label_at=mark");
   if (deep) set.emplace_back("train.batch=1024");
   return set;
 }

@@ -109,6 +109,7 @@ Config random_config(std::uint64_t which) {
   if (data.source == DataSource::kTask) {
     data.document_mask = false;
     data.supervise = Supervise::kFinal;
+    data.label_at = LabelAt::kMark;
   }
   data.length_groups = 0;
   if (data.min_length > data.max_length) std::swap(data.min_length, data.max_length);

@@ -167,6 +167,36 @@ TEST(TaskData, PrefixParity) {
   }
 }
 
+// The same examples without their '='; validation and test too, and with every prefix's label.
+TEST(TaskData, LabelsAtTheLastSymbol) {
+  for (const auto* task : {"parity", "mod5-flat", "mod5-brackets", "even-pairs", "cycle"}) {
+    const TaskData data(config_of(task, {"data.label_at=last"})), plain(config_of(task));
+    EXPECT_EQ(data.longest_row() + 1, plain.longest_row()) << task;
+    EXPECT_NE(data.sha256(), plain.sha256()) << task;
+    const auto check = [&](const TaskSample& sample, TaskSample marked) {
+      EXPECT_EQ(marked.tokens.back(), '=') << task;
+      marked.input.pop_back(), marked.tokens.pop_back();
+      EXPECT_EQ(sample.tokens, marked.tokens) << task;
+      EXPECT_EQ(sample.input, marked.input) << task;
+      EXPECT_EQ(sample.length, marked.length) << task;
+      ASSERT_EQ(sample.targets.size(), sample.tokens.size()) << task;
+      EXPECT_EQ(sample.targets.back(), marked.targets.back()) << task;
+      for (std::size_t t = 0; t + 1 < sample.targets.size(); ++t)
+        EXPECT_EQ(sample.targets[t], kNoTarget) << task;
+    };
+    for (std::uint64_t i = 0; i < 50; ++i) check(data.training(i), plain.training(i));
+    const auto validation = data.validation(), marked = plain.validation();
+    for (std::size_t set = 0; set < validation.size(); ++set)
+      check(validation[set].samples.front(), marked[set].samples.front());
+    check(data.test().back().samples.back(), plain.test().back().samples.back());
+  }
+  const TaskData prefixes(config_of("parity", {"data.label_at=last", "data.supervise=prefix"}));
+  const auto sample = prefixes.training(0);
+  EXPECT_EQ(sample.targets.size(), sample.input.size() + 1);
+  EXPECT_EQ(std::count(sample.targets.begin(), sample.targets.end(), kNoTarget), 1);
+  EXPECT_THROW(config_of("addition", {"data.label_at=last"}), Error);
+}
+
 class TaskDataFile : public testing::Test {
  protected:
   void SetUp() override {
