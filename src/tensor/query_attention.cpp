@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tensor/kernels.h"
 #include "tensor/profile.h"
 
 namespace rondo {
@@ -41,9 +40,9 @@ void fetch(const float* from, const std::int64_t* places, std::int64_t count, st
 }
 
 // Calls work(query, p, d_p), all heads of a group on one thread, since they add to the same
-// gradients, and before that ahead(query, begin, count) with the keys of those that come next:
-// every sequence's lie elsewhere, and to find them takes as long as to work on them. Each thread
-// gets two rows of scratch for as many keys as a query can see.
+// gradients, and before that ahead(sequence, group, begin, count) with the keys of those that come
+// next: every sequence's lie elsewhere, and to find them takes as long as to work on them. Each
+// thread gets two rows of scratch for as many keys as a query can see.
 template <typename Work, typename Ahead>
 void for_queries(const QueryBlock& block, const Work& work, const Ahead& ahead) {
   const auto shared = block.heads / block.groups,
@@ -83,6 +82,24 @@ std::int64_t keys_place(const KeyPlaces& places, std::int64_t sequence, std::int
   return places.sequence[static_cast<std::size_t>(sequence)] + group * places.head;
 }
 
+// Asks for keys and values that come next, and for their gradients where there are any.
+struct Fetching {
+  const QueryBlock& block;
+  const KeyValues& keys;
+  float *d_k = nullptr, *d_v = nullptr;
+
+  void operator()(std::int64_t sequence, std::int64_t group, std::int64_t begin,
+                  std::int64_t count) const {
+    const auto from = keys_place(*keys.places, sequence, group);
+    const auto* places = keys.places->position.data() + begin;
+    fetch(keys.k + from, places, count, block.width);
+    fetch(keys.v + from, places, count, block.width);
+    if (d_k == nullptr) return;
+    fetch<true>(d_k + from, places, count, block.width);
+    fetch<true>(d_v + from, places, count, block.width);
+  }
+};
+
 }  // namespace
 
 void attend_queries(const QueryBlock& block, const float* q, const KeyValues& keys, float* out,
@@ -97,13 +114,7 @@ void attend_queries(const QueryBlock& block, const float* q, const KeyValues& ke
         kernels().attend(q + at, keys.k + from, keys.v + from, keys.places->position.data() + begin,
                          count, block.width, factor, p, out + at);
   };
-  for_queries(block, attend,
-              [&](std::int64_t sequence, std::int64_t group, auto begin, auto count) {
-                const auto from = keys_place(*keys.places, sequence, group);
-                const auto* places = keys.places->position.data() + begin;
-                fetch(keys.k + from, places, count, block.width);
-                fetch(keys.v + from, places, count, block.width);
-              });
+  for_queries(block, attend, Fetching{block, keys});
 }
 
 void attend_queries_backward(const QueryBlock& block, const float* q, const KeyValues& keys,
@@ -119,15 +130,7 @@ void attend_queries_backward(const QueryBlock& block, const float* q, const KeyV
                               keys.places->position.data() + begin, count, block.width, factor,
                               softmax[place], d_out + at, p, d_p, d_q + at, d_k + from, d_v + from);
   };
-  for_queries(block, attend,
-              [&](std::int64_t sequence, std::int64_t group, auto begin, auto count) {
-                const auto from = keys_place(*keys.places, sequence, group);
-                const auto* places = keys.places->position.data() + begin;
-                fetch(keys.k + from, places, count, block.width);
-                fetch(keys.v + from, places, count, block.width);
-                fetch<true>(d_k + from, places, count, block.width);
-                fetch<true>(d_v + from, places, count, block.width);
-              });
+  for_queries(block, attend, Fetching{block, keys, d_k, d_v});
 }
 
 }  // namespace rondo
