@@ -51,7 +51,8 @@ RltSeed seed_of(const RunRecord& run, const std::map<std::int64_t, std::int64_t>
   return seed;
 }
 
-/// What the seeds of a run have on record; seeds that did not finish count as failed.
+/// What the seeds of a run have on record; those that an interruption left unfinished are not
+/// there.
 RltResult result_of(const RltRun& run, const Config& config,
                     const std::vector<RunRecord>& records) {
   RltResult result{.task = run.task, .model = run.model.name, .seeds = {}, .failed = 0};
@@ -81,37 +82,39 @@ fs::path run_dir(const RltRun& run, const ReproduceRlt& request) {
 }
 
 /// Trains the seeds of a run that are not trained yet; false when it was interrupted.
-bool train_run(const RltRun& run, const Config& config, const ReproduceRlt& request,
-               std::vector<RunRecord>& records) {
-  const auto done = train_seeds(config, run.seeds,
-                                {.out = run_dir(run, request),
-                                 .resume = true,
-                                 .init = {},
-                                 .command = command_line(),
-                                 .label = run.folder});
-  if (done.interrupted) return false;
-  for (const auto& dir : done.dirs)
-    if (is_run(dir)) records.push_back(read_run(dir));
-  return true;
+bool train_run(const RltRun& run, const Config& config, const ReproduceRlt& request) {
+  return !train_seeds(config, run.seeds,
+                      {.out = run_dir(run, request),
+                       .resume = true,
+                       .init = {},
+                       .command = command_line(),
+                       .label = run.folder})
+              .interrupted;
 }
 
-/// What earlier calls have trained for other tables: a page speaks of all that there is.
-void add_earlier(const RltScale& scale, const std::vector<RltRun>& now, const ReproduceRlt& request,
-                 std::vector<RltResult>& results, std::vector<RunRecord>& all) {
+bool ended(const RunRecord& run) {
+  return run.state == RunState::kFinished || run.state == RunState::kDiverged ||
+         run.state == RunState::kFailed;
+}
+
+/// Everything that this and earlier calls have trained: a page speaks of all that there is.
+std::vector<RunRecord> read_study(const RltScale& scale, const ReproduceRlt& request,
+                                  std::vector<RltResult>& results) {
   std::vector<std::string> names;
   for (const auto& table : rlt_tables()) names.push_back(table.name);
+  std::vector<RunRecord> all;
   for (const auto& run : rlt_runs(scale, names, /*all_models=*/true)) {
-    const bool known = std::any_of(now.begin(), now.end(),
-                                   [&](const RltRun& one) { return one.folder == run.folder; });
     std::vector<RunRecord> records;
     for (const auto seed : run.seeds) {
       const auto dir = run_dir(run, request) / fmt::format("seed-{}", seed);
-      if (!known && is_run(dir)) records.push_back(read_run(dir));
+      if (!is_run(dir)) continue;
+      if (auto record = read_run(dir); ended(record)) records.push_back(std::move(record));
     }
     if (records.empty()) continue;
     results.push_back(result_of(run, recipe_of(run, scale, request), records));
-    for (auto& record : records) all.push_back(std::move(record));
+    std::move(records.begin(), records.end(), std::back_inserter(all));
   }
+  return all;
 }
 
 }  // namespace
@@ -123,21 +126,18 @@ void reproduce_rlt(const ReproduceRlt& request, int& status) {
   const fs::path out = request.out;
   log("{}: {}; {} models and tasks, seeds {}", scale.name, scale.summary, runs.size(),
       fmt::join(scale.seeds, ", "));
-  std::vector<RltResult> results;
-  std::vector<RunRecord> all;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
+  bool stopped = false;
+  for (std::size_t i = 0; i < runs.size() && !stopped; ++i) {
     log("\n{} of {}: {} on {}", i + 1, runs.size(), runs[i].model.name, runs[i].task);
-    const auto config = recipe_of(runs[i], scale, request);
-    std::vector<RunRecord> records;
-    if (!train_run(runs[i], config, request, records)) {
-      log("stopped; the same command goes on");
-      status = interrupt_exit_status();
-      return;
-    }
-    results.push_back(result_of(runs[i], config, records));
-    for (auto& record : records) all.push_back(std::move(record));
+    stopped = !train_run(runs[i], recipe_of(runs[i], scale, request), request);
   }
-  add_earlier(scale, runs, request, results, all);
+  if (stopped) {
+    log("stopped; the same command goes on");
+    status = interrupt_exit_status();
+  }
+  std::vector<RltResult> results;
+  auto all = read_study(scale, request, results);
+  if (stopped && results.empty()) return;
   RltPage page{.scale = scale.name,
                .summary = scale.summary,
                .written = now_text(),

@@ -169,8 +169,8 @@ void resolve_task(DataConfig& data, std::string_view source) {
           "{}: data.min_length = {} is above data.max_length = {}", source, data.min_length,
           data.max_length);
   if (!used) return;
-  if (const auto row = longest_row(data.task, data.max_length))
-    data.sequence_length = *row - (data.label_at == LabelAt::kLast ? 1 : 0);
+  if (const auto row = longest_row(data.task, data.max_length, data.label_at))
+    data.sequence_length = *row;
 }
 
 void check_train(const TrainConfig& train, std::string_view source) {

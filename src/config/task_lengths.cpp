@@ -26,11 +26,12 @@ std::optional<TaskLengths> own_lengths(std::string_view task) {
   return TaskLengths{32, 32};
 }
 
-std::optional<std::int64_t> longest_row(std::string_view task, std::int64_t length) {
+std::optional<std::int64_t> longest_row(std::string_view task, std::int64_t length,
+                                        LabelAt label_at) {
   if (is_task_file(task)) return std::nullopt;
   // BOS, "[a] + [b] =", and " [c]" with one digit more than the operands.
   if (task == "addition") return 3 * length + 14;
-  return length + (has_label(task) ? 2 : 1);
+  return length + (has_label(task) && label_at == LabelAt::kMark ? 2 : 1);
 }
 
 }  // namespace rondo

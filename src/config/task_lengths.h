@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "config/enums.h"
+
 namespace rondo {
 
 /// Ids that tasks are written in: the 256 bytes and 21 specials.
@@ -30,6 +32,7 @@ bool has_label(std::string_view task);
 std::optional<TaskLengths> own_lengths(std::string_view task);
 
 /// Tokens of the longest example of a length, BOS and all that is read; nothing for a file.
-std::optional<std::int64_t> longest_row(std::string_view task, std::int64_t length);
+std::optional<std::int64_t> longest_row(std::string_view task, std::int64_t length,
+                                        LabelAt label_at);
 
 }  // namespace rondo

@@ -42,17 +42,17 @@ double loop_extra(const ModelConfig& model) {
 }
 
 /// Values alive while one block is differentiated: gradients of the stream and of e, and what a
-/// branch needs beside what it kept. Fused, the feed-forward part's gradient takes the place of its
-/// input, some rows at a time.
+/// branch needs beside what it kept. Fused, the gradients of the feed-forward part and of the joint
+/// product of q, k and v take the places of what they belong to.
 double block_scratch(const Config& config, double tokens) {
   const auto& model = config.model;
   const auto queries = static_cast<double>(model.heads * model.head_dim);
   const auto keys = static_cast<double>(model.kv_heads * model.head_dim);
   const auto width = static_cast<double>(model.d_model), inner = static_cast<double>(model.d_ff);
-  const double attention = 2 * queries + 2 * keys;
-  if (!config.engine.fused) return tokens * (3 * width + std::max(4 * inner, attention));
+  if (!config.engine.fused)
+    return tokens * (3 * width + std::max(4 * inner, 2 * queries + 2 * keys));
   // When attention's turn comes, what the feed-forward part kept is gone.
-  return tokens * (2 * width + std::max(0.0, attention - 2 * inner)) +
+  return tokens * (2 * width + std::max(0.0, queries - 2 * inner)) +
          std::min(tokens, kBackwardRows) * 2 * inner;
 }
 
@@ -83,10 +83,11 @@ BlockActivations block_activations(const ModelConfig& model, std::int64_t length
   const auto head_dim = static_cast<double>(model.head_dim);
   BlockActivations values;
   values.residuals = 2 * width;
-  // Fused, the normed rows and the product of gate and up are computed again on the way back, and
-  // the joint product of q, k and v is given up once they are split.
+  // Fused, the normed rows, the product of gate and up, and the heads out of the joint product of
+  // q, k and v are computed again on the way back.
   if (!fused) values.norms = 4 * width + 2;
-  if (model.qk_norm != QkNorm::kNone) values.qk_norm = (heads + kv_heads) * (head_dim + 1);
+  if (model.qk_norm != QkNorm::kNone)
+    values.qk_norm = (heads + kv_heads) * (fused ? 1 : head_dim + 1);
   const double joint = (heads + 2 * kv_heads) * head_dim;
   values.attention = joint + heads * head_dim + 2 * heads;
   values.mlp = 2 * static_cast<double>(model.d_ff);

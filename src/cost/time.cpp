@@ -186,14 +186,16 @@ void Counter::block_parts(Passes passes) {
     move(n * d, 3, 1, passes.backward);  // gradients of stream and branch meet
   }
   product(n, d, joint, passes, sum_.matmul);
-  operation(speed_.rotate, n * queries(), passes);
-  operation(speed_.rotate, n * keys(), passes);
+  // Fused, attention is measured from the joint product on.
+  if (!fused_) {
+    operation(speed_.rotate, n * queries(), passes);
+    operation(speed_.rotate, n * keys(), passes);
+    move(n * keys(), 2, 0, passes.forward + passes.backward);
+  }
   if (model_.qk_norm != QkNorm::kNone) {
     operation(speed_.norm, n * queries(), passes);
     operation(speed_.norm, n * keys(), passes);
   }
-  // Values are copied out of the joint product and their gradients back; the calls are attention's.
-  move(n * keys(), 2, 0, passes.forward + passes.backward);
   if (!fused_ &&
       model_.kv_heads != model_.heads) {  // keys and values are repeated for each query head
     move(n * queries(), 4, 2, passes.forward);
@@ -203,7 +205,6 @@ void Counter::block_parts(Passes passes) {
   product(n, queries(), d, passes, sum_.matmul);
   product(n, d, 2 * f, passes, sum_.matmul);
   operation(speed_.swiglu, n * f, passes);
-  operation(speed_.swiglu, n * f, {passes.backward, 0});  // again on the way back
   product(n, f, d, passes, sum_.matmul);
 }
 

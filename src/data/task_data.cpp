@@ -126,8 +126,8 @@ void TaskData::describe() {
     longest_row_ = std::max(longest_row_, row);
   }
   mean_row_ = tokens / static_cast<double>(every);
-  if (const auto row = rondo::longest_row(data_.task, lengths_.max)) {
-    longest_row_ = *row - (data_.label_at == LabelAt::kLast ? 1 : 0);
+  if (const auto row = rondo::longest_row(data_.task, lengths_.max, data_.label_at)) {
+    longest_row_ = *row;
   } else {
     for (std::int64_t i = 0; i < training_examples_; ++i)
       longest_row_ = std::max(

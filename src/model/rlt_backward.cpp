@@ -34,8 +34,10 @@ std::vector<Group> groups_of(const CoreTape& tape) {
 
 // Gradients of the results of a layer's products, for the tokens of a group.
 struct LayerSlopes {
-  Tensor next, gate_up, a, asked, b, qkv;
-  Tensor d_k, d_v;                                                       // of all keys and values
+  Tensor next, a, asked, b, qkv;
+  Tensor gate_up;   // undefined where they take the place of what they belong to
+  Tensor hidden;    // what entered the last product, again
+  Tensor d_k, d_v;  // of all keys and values
   Tensor attn_norm, q_norm, k_norm, cross_norm, cross_q_norm, mlp_norm;  // sums by thread
 };
 
@@ -102,7 +104,8 @@ Backward::Backward(const CoreTape& tape) : tape_(tape), config_(tape.setting.con
     merge.initial = at::zeros_like(merge.initial);
   }
   if (!tape.layers.empty()) {
-    hidden_ = buffer({longest, tape.layers.front().gate_up.size(1) / 2});
+    // In fp32 the slope stands where the result comes.
+    if (factors_are_bf16()) hidden_ = buffer({longest, tape.layers.front().gate_up.size(1) / 2});
     const auto& memory = tape.memory;
     d_keys_ = memory.k_gradient.defined() ? memory.k_gradient : at::zeros_like(memory.k_BHSK);
     d_values_ = memory.v_gradient.defined() ? memory.v_gradient : at::zeros_like(memory.v_BHSK);
@@ -120,20 +123,23 @@ void Backward::make_layers(std::int64_t rows) {
   for (std::size_t i = 0; i < tape_.layers.size(); ++i) {
     const auto& tape = tape_.layers[i];
     const auto& weights = tape_.weights.decoder[i];
-    layers_.push_back({.next = buffer({rows, width}),
-                       .gate_up = buffer({rows, tape.gate_up.size(1)}),
-                       .a = buffer({rows, width}),
-                       .asked = buffer({rows, width}),
-                       .b = buffer({rows, width}),
-                       .qkv = buffer({rows, (config_.heads + 2 * config_.kv_heads) * head}),
-                       .d_k = at::zeros_like(tape.k.out),
-                       .d_v = at::zeros_like(tape.v),
-                       .attn_norm = sums(weights.block.attn_norm),
-                       .q_norm = sums(weights.block.q_norm),
-                       .k_norm = sums(weights.block.k_norm),
-                       .cross_norm = sums(weights.cross_norm),
-                       .cross_q_norm = sums(weights.cross_q_norm),
-                       .mlp_norm = sums(weights.block.mlp_norm)});
+    layers_.push_back(
+        {.next = buffer({rows, width}),
+         .a = buffer({rows, width}),
+         .asked = buffer({rows, width}),
+         .b = buffer({rows, width}),
+         .qkv = buffer({rows, (config_.heads + 2 * config_.kv_heads) * head}),
+         .gate_up = graph_is_spent() ? Tensor() : buffer({rows, tape.gate_up.size(1)}),
+         .hidden =
+             at::empty({rows, tape.gate_up.size(1) / 2}, tape_.e.options().dtype(factor_type())),
+         .d_k = at::zeros_like(tape.k.out),
+         .d_v = at::zeros_like(tape.v),
+         .attn_norm = sums(weights.block.attn_norm),
+         .q_norm = sums(weights.block.q_norm),
+         .k_norm = sums(weights.block.k_norm),
+         .cross_norm = sums(weights.cross_norm),
+         .cross_q_norm = sums(weights.cross_q_norm),
+         .mlp_norm = sums(weights.block.mlp_norm)});
     auto& slopes = slopes_.weights.decoder[i];
     for (Weight* weight : {&slopes.block.qkv, &slopes.block.o, &slopes.block.gate_up,
                            &slopes.block.down, &slopes.cross_q, &slopes.cross_o})
@@ -153,9 +159,12 @@ void Backward::through_mlp(std::size_t index, const Place& place) {
   const auto& weights = tape_.weights.decoder[index];
   auto& slopes = layers_[index];
   const auto& chunk = place.chunk;
-  const auto d_gate_up = place.of(slopes.gate_up), d_next = place.of(slopes.next);
-  const auto d_hidden = input_slope(d_next, weights.block.down, place.scratch(hidden_));
-  fused::swiglu_rows_backward_into(tape_.part(tape.gate_up, chunk), d_hidden, d_gate_up);
+  const auto gate_up = tape_.part(tape.gate_up, chunk), d_next = place.of(slopes.next);
+  const auto d_gate_up = slopes.gate_up.defined() ? place.of(slopes.gate_up) : gate_up;
+  const auto hidden = place.of(slopes.hidden);
+  const auto d_hidden =
+      input_slope(d_next, weights.block.down, hidden_.defined() ? place.scratch(hidden_) : hidden);
+  fused::swiglu_rows_backward_into(gate_up, d_hidden, d_gate_up, hidden);
   const auto d_normed = input_slope(d_gate_up, weights.block.gate_up, place.scratch(normed_));
   fused::norm_rows_backward_into(tape_.part(tape.a, chunk), weights.block.mlp_norm,
                                  tape_.part(tape.a_scale, chunk), d_normed, d_next,
@@ -265,10 +274,9 @@ void Backward::weights(const Group& group, bool add) {
   const auto first = tape_.first_row(tape_.chunks[group.begin]);
   const auto& last = tape_.chunks[group.end - 1];
   const auto count = tape_.first_row(last) + tape_.row_count(last) - first;
-  const auto type = factors_are_bf16() ? at::kBFloat16 : at::kFloat;
   const auto kept = [&](const Tensor& x) { return x.narrow(0, first, count); };
   const auto normed = [&](const Tensor& x, const Tensor& gains) {
-    return fused::norm_rows(kept(x), gains, config_.norm_eps, type).out;
+    return fused::norm_rows(kept(x), gains, config_.norm_eps, factor_type()).out;
   };
   const auto learn = [&](Tensor& d_weight, const Tensor& slope, const Tensor& left) {
     multiply(slope.narrow(0, 0, left.size(0)).t(), left, d_weight, add);
@@ -278,8 +286,9 @@ void Backward::weights(const Group& group, bool add) {
     const auto& weights = tape_.weights.decoder[i];
     const auto& slopes = layers_[i];
     auto& d = slopes_.weights.decoder[i];
-    learn(d.block.down.value, slopes.next, fused::swiglu_rows(kept(tape.gate_up), type));
-    learn(d.block.gate_up.value, slopes.gate_up, normed(tape.a, weights.block.mlp_norm));
+    learn(d.block.down.value, slopes.next, slopes.hidden.narrow(0, 0, count));
+    const auto d_gate_up = slopes.gate_up.defined() ? slopes.gate_up : kept(tape.gate_up);
+    learn(d.block.gate_up.value, d_gate_up, normed(tape.a, weights.block.mlp_norm));
     learn(d.cross_o.value, slopes.a, kept(tape.read));
     learn(d.cross_q.value, slopes.asked, normed(tape.b, weights.cross_norm));
     learn(d.block.o.value, slopes.b, kept(tape.seen));
@@ -288,7 +297,8 @@ void Backward::weights(const Group& group, bool add) {
   if (!tape_.weights.merge) return;
   const auto rows = registers_before(group.end, group);
   const auto registers = tape_.registers.narrow(0, tape_.register_rows[group.begin], rows);
-  const auto r = fused::norm_rows(registers, tape_.weights.merge->norm, config_.norm_eps, type).out;
+  const auto r =
+      fused::norm_rows(registers, tape_.weights.merge->norm, config_.norm_eps, factor_type()).out;
   multiply(merged_.narrow(0, 0, rows).t(), r, slopes_.weights.merge->gate_and_state.value, true);
 }
 

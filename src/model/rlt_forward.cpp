@@ -184,8 +184,7 @@ void Forward::layer(std::size_t index, const Chunk& chunk) {
   const bool last = index + 1 == tape_.layers.size();
   auto next = last ? tape_.rows_of(tape_.out, chunk) : tape_.part(tape_.layers[index + 1].z, chunk);
   next.copy_(a);
-  const auto type = factors_are_bf16() ? at::kBFloat16 : at::kFloat;
-  project_rows(fused::swiglu_rows(gate_up, type), weights.block.down, next, true);
+  project_rows(fused::swiglu_rows(gate_up, factor_type()), weights.block.down, next, true);
 }
 
 // The last W − 1 positions or fewer. Sequences of different lengths end here.

@@ -23,21 +23,14 @@ Tensor pad_columns(const Tensor& weight) {
 
 Tensor gains_of(const std::optional<RmsNorm>& norm) { return norm ? norm->weight.value : Tensor(); }
 
-/// Whether the norm comes first, so that heads cannot be rotated while they are split.
-bool norm_first(const ModelConfig& config) {
-  return config.qk_norm != QkNorm::kNone && config.qk_norm_order == QkNormOrder::kBeforeRope;
-}
-
-/// QK-norm of queries or keys, x_BTHK, and RoPE where it comes after.
-Tensor normed(const Tensor& x_BTHK, const Tensor& gains, const BlockContext& context) {
+JointHeads heads_of(const BlockContext& context) {
   const auto& config = context.config;
-  const auto norm = [&](const Tensor& x) {
-    return rms_norm(x, gains, config.norm_eps, context.form);
-  };
-  if (config.qk_norm == QkNorm::kNone) return x_BTHK;
-  return config.qk_norm_order == QkNormOrder::kAfterRope
-             ? norm(x_BTHK)
-             : rotate(norm(x_BTHK), context.rotary, context.form);
+  return {.heads = config.heads,
+          .groups = config.kv_heads,
+          .rotary = context.rotary,
+          .norm = config.qk_norm != QkNorm::kNone,
+          .norm_first = config.qk_norm_order == QkNormOrder::kBeforeRope,
+          .eps = config.norm_eps};
 }
 
 /// Gains times a branch's scale: what scales the normed rows costs nothing on top of the gains.
@@ -58,20 +51,21 @@ Tensor joint_product(const PackedBlock& block, const Tensor& gains, const Tensor
 /// Queries, keys and values out of their joint product, ready to be compared.
 std::array<Tensor, 3> split_joint(const PackedBlock& block, const Tensor& joint,
                                   const BlockContext& context) {
-  const auto& config = context.config;
-  const auto [q, k, v] = split_heads(joint, norm_first(config) ? nullptr : &context.rotary,
-                                     config.heads, config.kv_heads, context.form);
-  return {normed(q, block.q_norm, context), normed(k, block.k_norm, context), v};
+  return split_heads(joint, block.q_norm, block.k_norm, heads_of(context), context.form);
 }
 
 /// Attention of the normed x_BTD.
 Tensor attend(const PackedBlock& block, const Tensor& x_BTD, const BlockContext& context,
               const Tensor& scale) {
   const auto gains = scaled(block.attn_norm, scale);
-  const auto [q, k, v] = split_joint(block, joint_product(block, gains, x_BTD, context), context);
+  const auto joint = joint_product(block, gains, x_BTD, context);
+  const auto how = heads_of(context);
   if (!context.lengths.empty())
-    return project(fused::causal_attention(q, k, v, context.lengths), block.o);
-  return project(causal_attention(q, k, v, context.allowed_BTT, context.form), block.o);
+    return project(fused::joint_attention(joint, block.q_norm, block.k_norm, how, context.lengths),
+                   block.o);
+  return project(
+      joint_attention(joint, block.q_norm, block.k_norm, how, context.allowed_BTT, context.form),
+      block.o);
 }
 
 }  // namespace
@@ -138,8 +132,7 @@ PackedBlock PackedBlock::rebuilt(const std::vector<Tensor>& list, std::size_t& n
 }
 
 Tensor place(const Tensor& x_BTHK, const Tensor& gains, const BlockContext& context) {
-  const auto x = norm_first(context.config) ? x_BTHK : rotate(x_BTHK, context.rotary, context.form);
-  return normed(x, gains, context);
+  return place_heads(x_BTHK, gains, heads_of(context), context.form);
 }
 
 std::array<Tensor, 3> query_key_value(const PackedBlock& block, const Tensor& x_BTD,

@@ -24,7 +24,7 @@ struct RltModel {
   std::int64_t decoder = 0;
   std::int64_t interval = 1;  ///< between feedbacks
   bool transformer = false;
-  std::optional<double> merge_scale = {};  ///< nothing = the scale's
+  std::optional<double> merge_scale = {};  ///< nothing = the task's at the scale
 };
 
 /// The model of that name. Throws an input error for an unknown one.
@@ -58,8 +58,8 @@ struct RltScale {
   std::vector<std::string> tasks;   ///< empty = all
   std::vector<std::string> models;  ///< run unless --only chooses; empty = all
   bool long_mod5 = false;           ///< 5000 steps instead of 2000 for arithmetic modulo 5
-  double merge_scale = 0.1;
   std::map<std::string, Overrides> task_keys = {};  ///< lengths other than the paper's
+  std::map<std::string, double> merge_scale = {};   ///< by task, other than the paper's 0.1
 };
 /// smoke, cpu or paper. Throws an input error for another name.
 const RltScale& rlt_scale(const std::string& name);

@@ -3,8 +3,6 @@
 // forms in ops.h for everything else.
 #pragma once
 
-#include <array>
-
 #include "tensor/ops.h"
 
 namespace rondo::fused {
@@ -21,23 +19,19 @@ Tensor swiglu(const Tensor& gate_up);
 /// rondo::rotate.
 Tensor rotate(const Tensor& x_BTHK, const RotaryTable& table);
 
-/// q_BTHK, k_BTGK, v_BTGK out of their joint product [B, T, (H + 2G) K]; queries and keys rotated
-/// unless `table` is null.
-std::array<Tensor, 3> split_heads(const Tensor& qkv, const RotaryTable* table, std::int64_t heads,
-                                  std::int64_t groups);
-
 /// rondo::lean.
 Tensor lean(const Tensor& base, const Tensor& x, at::TensorList past, at::TensorList factors);
 
 /// rondo::gated_add.
 Tensor gated_add(const Tensor& x, const Tensor& branch, const Tensor& gate);
 
-/// rondo::causal_attention without a limit on who sees whom, by oneDNN products on blocks of
-/// queries, or in loops of our own where a head has at most 64 positions; keeps what each row's
-/// softmax needs and computes the probabilities again on the way back (Dao et al., 2022). With
-/// `lengths`, sequences of those lengths lie one after the other, [1, N, H, K].
-Tensor causal_attention(const Tensor& q_BTHK, const Tensor& k_BTGK, const Tensor& v_BTGK,
-                        const std::vector<std::int64_t>& lengths = {});
+/// rondo::joint_attention without a limit on who sees whom, by oneDNN products on blocks of
+/// queries, or in loops of our own where a head has at most 64 positions. Nothing but the joint
+/// product and what each row's norm and softmax need is kept; the rest is computed again on the way
+/// back (Dao et al., 2022). With `lengths`, sequences of those lengths lie one after the other,
+/// [1, N, (H + 2G) K], and the rotary table has a row for each of the N.
+Tensor joint_attention(const Tensor& qkv, const Tensor& q_gains, const Tensor& k_gains,
+                       const JointHeads& how, const std::vector<std::int64_t>& lengths = {});
 
 /// rms_norm(x) Wᵀ; the normed rows are computed again on the way back instead of being kept.
 Tensor norm_project(const Tensor& x, const Tensor& gains, double eps, const Weight& weight);

@@ -1,11 +1,10 @@
-// Causal attention: on blocks of queries by products of matrices, or head by head where sequences
-// are too short for them.
+// Attention from the joint product of queries, keys and values: heads are normed and rotated where
+// they are read, and again on the way back, so that nothing but the product itself is kept.
 #include <algorithm>
-#include <cmath>
 
 #include "tensor/fused.h"
-#include "tensor/gemm.h"
-#include "tensor/kernels.h"
+#include "tensor/fused_rows.h"
+#include "tensor/head_attention.h"
 #include "tensor/profile.h"
 
 namespace rondo::fused {
@@ -14,187 +13,208 @@ namespace {
 using Context = torch::autograd::AutogradContext;
 using Variables = torch::autograd::variable_list;
 
-// Queries of a block. Their scores against up to a thousand keys stay in the second-level cache.
-constexpr std::int64_t kBlock = 64;
+// Scratch of a thread beyond that of one head's attention.
+enum Scratch : std::size_t { kQueries = 2, kKeys, kQuerySlopes, kKeySlopes, kValueSlopes };
 
-// Heads of one sequence.
-struct Shape {
-  std::int64_t first, length;  // rows of the sequence among all
-  std::int64_t heads, groups, width;
-
-  [[nodiscard]] float factor() const { return 1.0f / std::sqrt(static_cast<float>(width)); }
+// What forward and backward pass know alike.
+struct Joint {
+  JointHeads how;
+  std::vector<std::int64_t> lengths;
+  Tensor q_gains, k_gains, cos, sin;
 };
 
-// The sequences of [B, T, H, K], or those whose lengths are given of [1, N, H, K].
-std::vector<Shape> shapes_of(const Tensor& q, const Tensor& k, at::IntArrayRef lengths) {
-  const auto count = lengths.empty() ? q.size(0) : static_cast<std::int64_t>(lengths.size());
-  std::vector<Shape> shapes;
+// Rows of a sequence among all.
+struct Sequence {
+  std::int64_t first, length;
+};
+
+std::vector<Sequence> sequences_of(const Tensor& qkv, const std::vector<std::int64_t>& lengths) {
+  std::vector<Sequence> sequences;
+  if (lengths.empty())
+    for (std::int64_t b = 0; b < qkv.size(0); ++b)
+      sequences.push_back({b * qkv.size(1), qkv.size(1)});
   std::int64_t first = 0;
-  for (std::int64_t b = 0; b < count; ++b) {
-    const auto length = lengths.empty() ? q.size(1) : lengths[static_cast<std::size_t>(b)];
-    shapes.push_back({first, length, q.size(2), k.size(2), q.size(3)});
+  for (const auto length : lengths) {
+    sequences.push_back({first, length});
     first += length;
   }
-  return shapes;
+  return sequences;
 }
 
-// One head of one sequence: rows are positions, a token's heads lie side by side.
-struct Head {
-  float* data;
-  std::int64_t down, width;
-
-  [[nodiscard]] float* row(std::int64_t position) const { return data + position * down; }
-  [[nodiscard]] MatrixView rows(std::int64_t begin, std::int64_t count) const {
-    return {row(begin), count, width, down, 1};
-  }
-};
-
-Head head_of(const Tensor& x, const Shape& shape, std::int64_t h) {
-  const auto heads = x.size(2), width = x.size(3);
-  return {x.data_ptr<float>() + (shape.first * heads + h) * width, heads * width, width};
-}
-
-// What the softmax of one head keeps of its rows.
-SoftmaxRow* rows_of(const Tensor& rows, const Shape& shape, std::int64_t h) {
-  static_assert(sizeof(SoftmaxRow) == 2 * sizeof(float));
-  auto* all = reinterpret_cast<SoftmaxRow*>(rows.data_ptr<float>());
-  return all + shape.first * shape.heads + h * shape.length;
-}
-
-// Calls work(sequence, head, group) for every head, all heads that share keys and values on one
-// thread; long sequences, which may come first, and short ones in turn.
+// Calls work(sequence, group, part) for every sequence and every set of keys and values, long
+// sequences, which may come first, and short ones in turn. Parts as in share_rows().
 template <typename Work>
-void for_heads(const std::vector<Shape>& shapes, const Work& work) {
-  const auto groups = shapes.front().groups, shared = shapes.front().heads / groups,
-             count = static_cast<std::int64_t>(shapes.size());
-  at::parallel_for(0, count * groups, 1, [&](std::int64_t begin, std::int64_t end) {
+void for_groups(const std::vector<Sequence>& sequences, std::int64_t groups, const Work& work) {
+  const auto count = static_cast<std::int64_t>(sequences.size());
+  share_rows(count * groups, [&](std::int64_t first, std::int64_t tasks, std::int64_t part) {
     const OneThread guard;
-    for (std::int64_t i = begin; i < end; ++i) {
+    for (std::int64_t i = first; i < first + tasks; ++i) {
       const auto n = i / groups, b = n % 2 == 0 ? n / 2 : count - 1 - n / 2;
-      for (std::int64_t h = 0; h < shared; ++h)
-        work(shapes[static_cast<std::size_t>(b)], i % groups * shared + h, i % groups);
+      work(sequences[static_cast<std::size_t>(b)], i % groups, part);
     }
   });
 }
 
-// Scratch of a thread that outlives a call: fresh pages cost more than what is computed in them.
-float* scratch(std::size_t place, std::int64_t numbers) {
-  thread_local std::vector<float> memory[2];
-  auto& one = memory[place];
-  if (one.size() < static_cast<std::size_t>(numbers)) one.resize(static_cast<std::size_t>(numbers));
-  return one.data();
-}
+// One sequence's heads in the joint product, and what is kept of them.
+class Heads {
+ public:
+  Heads(const Joint& joint, const Tensor& qkv, const Sequence& sequence)
+      : how_(joint.how),
+        joint_(joint),
+        sequence_(sequence),
+        stride_(qkv.size(-1)),
+        width_(stride_ / (how_.heads + 2 * how_.groups)),
+        data_(qkv.data_ptr<float>() + sequence.first * stride_) {}
 
-// Seven small products a head take most of their time to get going.
-bool is_short(const Shape& shape) { return shape.length <= kBlock; }
-
-ShortHead short_head(const Shape& shape, const Head& q, const Head& k, const Head& v) {
-  return {q.data, k.data, v.data, q.down, k.down, shape.length, shape.width, shape.factor()};
-}
-
-void forward_head(const Shape& shape, const Head& q, const Head& k, const Head& v, const Head& out,
-                  SoftmaxRow* rows) {
-  for (std::int64_t begin = 0; begin < shape.length; begin += kBlock) {
-    const auto count = std::min(kBlock, shape.length - begin), seen = begin + count;
-    float* scores = scratch(0, kBlock * shape.length);
-    multiply_alone(q.rows(begin, count), k.rows(0, seen).transposed(), scores, seen);
-    for (std::int64_t i = 0; i < count; ++i)
-      rows[begin + i] = kernels().softmax(scores + i * seen, shape.factor(), begin + i + 1, seen);
-    multiply_alone({scores, count, seen, seen, 1}, v.rows(0, seen), out.row(begin), out.down);
+  // Heads are counted through queries, keys and values.
+  [[nodiscard]] Head raw(std::int64_t head) const {
+    return {data_ + head * width_, stride_, width_};
   }
-}
+  [[nodiscard]] Head scratch(Scratch place) const {
+    return {head_scratch(place, sequence_.length * width_), width_, width_};
+  }
+  [[nodiscard]] Head placed(std::int64_t head, const Tensor& scales, bool again,
+                            Scratch place) const {
+    const auto to = scratch(place);
+    kernels().place(raw(head).data, stride_, placing(head), scale(scales, head), again, to.data,
+                    sequence_.length, width_);
+    return to;
+  }
+  // From the slopes of a placed head to those of the raw one, which lies as here but in `d_qkv`.
+  void place_back(std::int64_t head, const Tensor& scales, const Head& slopes, const Heads& d_qkv,
+                  const Tensor& sums, std::int64_t part) const {
+    const auto one = head_scratch(0, width_);
+    kernels().place_backward(raw(head).data, stride_, placing(head), scale(scales, head),
+                             slopes.data, d_qkv.raw(head).data,
+                             sums.defined() ? sums.data_ptr<float>() + part * width_ : nullptr, one,
+                             sequence_.length, width_);
+  }
+  [[nodiscard]] Head result(const Tensor& out, std::int64_t head) const {
+    const auto down = how_.heads * width_;
+    return {out.data_ptr<float>() + sequence_.first * down + head * width_, down, width_};
+  }
+  [[nodiscard]] SoftmaxRow* softmax(const Tensor& rows, std::int64_t head) const {
+    static_assert(sizeof(SoftmaxRow) == 2 * sizeof(float));
+    return reinterpret_cast<SoftmaxRow*>(rows.data_ptr<float>()) + sequence_.first * how_.heads +
+           head * sequence_.length;
+  }
 
-struct BackwardHead {
-  Head q, k, v, d_out, d_q, d_k, d_v;
-  const SoftmaxRow* rows;
-  bool adds;  // another head has begun d_k and d_v
+ private:
+  [[nodiscard]] float* scale(const Tensor& scales, std::int64_t head) const {
+    if (!how_.norm) return nullptr;
+    return scales.data_ptr<float>() + sequence_.first * (how_.heads + how_.groups) +
+           head * sequence_.length;
+  }
+  [[nodiscard]] HeadPlacing placing(std::int64_t head) const {
+    const auto& gains = head < how_.heads ? joint_.q_gains : joint_.k_gains;
+    const auto first = joint_.lengths.empty() ? 0 : sequence_.first * (width_ / 2);
+    return {.norm = how_.norm,
+            .norm_first = how_.norm_first,
+            .gains = gains.defined() ? gains.data_ptr<float>() : nullptr,
+            .eps = static_cast<float>(how_.eps),
+            .cos = joint_.cos.data_ptr<float>() + first,
+            .sin = joint_.sin.data_ptr<float>() + first};
+  }
+
+  const JointHeads& how_;
+  const Joint& joint_;
+  Sequence sequence_;
+  std::int64_t stride_, width_;
+  float* data_;
 };
 
-void backward_head(const Shape& shape, const BackwardHead& head) {
-  const auto& [q, k, v, d_out, d_q, d_k, d_v, rows, adds] = head;
-  // From the last block to the first: the last one sees all keys and so begins every row of d_k,
-  // d_v.
-  const auto blocks = (shape.length + kBlock - 1) / kBlock;
-  for (std::int64_t block = blocks; block-- > 0;) {
-    const auto begin = block * kBlock, count = std::min(kBlock, shape.length - begin),
-               seen = begin + count;
-    const bool add = adds || block + 1 < blocks;
-    float* p = scratch(0, kBlock * shape.length);
-    float* d_p = scratch(1, kBlock * shape.length);
-    multiply_alone(q.rows(begin, count), k.rows(0, seen).transposed(), p, seen);
-    multiply_alone(d_out.rows(begin, count), v.rows(0, seen).transposed(), d_p, seen);
-    for (std::int64_t i = 0; i < count; ++i) {
-      const auto row = begin + i;
-      kernels().probabilities(p + i * seen, shape.factor(), rows[row], row + 1, seen);
-      kernels().softmax_backward(p + i * seen, d_p + i * seen, shape.factor(), row + 1, seen);
-    }
-    const MatrixView probabilities{p, count, seen, seen, 1}, d_scores{d_p, count, seen, seen, 1};
-    multiply_alone(probabilities.transposed(), d_out.rows(begin, count), d_v.data, d_v.down, add);
-    multiply_alone(d_scores.transposed(), q.rows(begin, count), d_k.data, d_k.down, add);
-    multiply_alone(d_scores, k.rows(0, seen), d_q.row(begin), d_q.down);
-  }
-}
-
-class Attention : public torch::autograd::Function<Attention> {
+class JointAttention : public torch::autograd::Function<JointAttention> {
  public:
-  static Tensor forward(Context* context, const Tensor& q_in, const Tensor& k_in,
-                        const Tensor& v_in, const std::vector<std::int64_t>& lengths) {
+  static Tensor forward(Context* context, const Tensor& input, const std::optional<Tensor>& q_gains,
+                        const std::optional<Tensor>& k_gains, const JointHeads& how,
+                        const std::vector<std::int64_t>& lengths) {
     const ProfileScope scope(Part::kAttention);
-    const auto q = q_in.contiguous(), k = k_in.contiguous(), v = v_in.contiguous();
-    auto out = at::empty(q.sizes(), q.options());
-    auto rows = at::empty({q.size(0) * q.size(1) * q.size(2), 2}, q.options());
-    const auto shapes = shapes_of(q, k, lengths);
-    for_heads(shapes, [&](const Shape& shape, std::int64_t h, std::int64_t g) {
-      const auto query = head_of(q, shape, h), key = head_of(k, shape, g),
-                 value = head_of(v, shape, g), to = head_of(out, shape, h);
-      auto* kept = rows_of(rows, shape, h);
-      if (is_short(shape)) {
-        const auto one = short_head(shape, query, key, value);
-        return kernels().attend_short(one, to.data, kept, scratch(0, one.scratch()));
-      }
-      forward_head(shape, query, key, value, to, kept);
-    });
-    context->save_for_backward({q, k, v, rows});
+    const auto qkv = input.contiguous();
+    const Joint joint{how,
+                      lengths,
+                      q_gains.value_or(Tensor()),
+                      k_gains.value_or(Tensor()),
+                      how.rotary.cos.to(at::kFloat).contiguous(),
+                      how.rotary.sin.to(at::kFloat).contiguous()};
+    const auto tokens = qkv.size(0) * qkv.size(1), shared = how.heads / how.groups;
+    const auto width = qkv.size(-1) / (how.heads + 2 * how.groups);
+    const auto out = at::empty({qkv.size(0), qkv.size(1), how.heads * width}, qkv.options()),
+               rows = at::empty({tokens * how.heads, 2}, qkv.options()),
+               scales =
+                   at::empty({how.norm ? tokens * (how.heads + how.groups) : 0}, qkv.options());
+    for_groups(sequences_of(qkv, lengths), how.groups,
+               [&](const Sequence& sequence, std::int64_t g, std::int64_t) {
+                 const Heads heads(joint, qkv, sequence);
+                 const auto k = heads.placed(how.heads + g, scales, false, kKeys),
+                            v = heads.raw(how.heads + how.groups + g);
+                 for (auto h = g * shared; h < (g + 1) * shared; ++h)
+                   attend_head({heads.placed(h, scales, false, kQueries), k, v, sequence.length},
+                               heads.result(out, h), heads.softmax(rows, h));
+               });
+    context->save_for_backward(
+        {qkv, joint.q_gains, joint.k_gains, joint.cos, joint.sin, rows, scales});
     context->saved_data["lengths"] = lengths;
+    context->saved_data["how"] =
+        std::vector<std::int64_t>{how.heads, how.groups, how.norm, how.norm_first};
+    context->saved_data["eps"] = how.eps;
     return out;
   }
 
   static Variables backward(Context* context, Variables slopes) {
     const ProfileScope scope(Part::kAttention);
     const auto saved = context->get_saved_variables();
-    const auto &q = saved[0], &k = saved[1], &v = saved[2], &rows = saved[3];
+    const auto &qkv = saved[0], &rows = saved[5], &scales = saved[6];
+    const auto set = context->saved_data["how"].toIntVector();
+    const Joint joint{{.heads = set[0],
+                       .groups = set[1],
+                       .rotary = {},
+                       .norm = set[2] != 0,
+                       .norm_first = set[3] != 0,
+                       .eps = context->saved_data["eps"].toDouble()},
+                      context->saved_data["lengths"].toIntVector(),
+                      saved[1],
+                      saved[2],
+                      saved[3],
+                      saved[4]};
+    const auto& how = joint.how;
+    const auto shared = how.heads / how.groups;
     const auto slope = slopes[0].contiguous();
-    Variables result = {at::empty(q.sizes(), q.options()), at::empty(k.sizes(), q.options()),
-                        at::empty(v.sizes(), q.options()), Tensor()};
-    const auto shared = q.size(2) / k.size(2);
-    const auto shapes = shapes_of(q, k, context->saved_data["lengths"].toIntVector());
-    for_heads(shapes, [&](const Shape& shape, std::int64_t h, std::int64_t g) {
-      const BackwardHead head{.q = head_of(q, shape, h),
-                              .k = head_of(k, shape, g),
-                              .v = head_of(v, shape, g),
-                              .d_out = head_of(slope, shape, h),
-                              .d_q = head_of(result[0], shape, h),
-                              .d_k = head_of(result[1], shape, g),
-                              .d_v = head_of(result[2], shape, g),
-                              .rows = rows_of(rows, shape, h),
-                              .adds = h % shared != 0};
-      if (is_short(shape)) {
-        const auto one = short_head(shape, head.q, head.k, head.v);
-        return kernels().attend_short_backward(one, head.rows, head.d_out.data, head.d_q.data,
-                                               head.d_k.data, head.d_v.data, head.adds,
-                                               scratch(0, one.scratch()));
-      }
-      backward_head(shape, head);
-    });
-    return result;
+    const auto d_qkv = read_no_more(qkv) ? qkv : at::empty(qkv.sizes(), qkv.options());
+    const auto q_sums = joint.q_gains.defined() ? gain_sums(joint.q_gains.size(0)) : Tensor(),
+               k_sums = joint.k_gains.defined() ? gain_sums(joint.k_gains.size(0)) : Tensor();
+    for_groups(sequences_of(qkv, joint.lengths), how.groups,
+               [&](const Sequence& sequence, std::int64_t g, std::int64_t part) {
+                 const Heads heads(joint, qkv, sequence), d_heads(joint, d_qkv, sequence);
+                 const auto key = how.heads + g, value = key + how.groups;
+                 const auto k = heads.placed(key, scales, true, kKeys), v = heads.raw(value),
+                            d_q = heads.scratch(kQuerySlopes), d_k = heads.scratch(kKeySlopes),
+                            d_v = heads.scratch(kValueSlopes);
+                 for (auto h = g * shared; h < (g + 1) * shared; ++h) {
+                   attend_head_backward(
+                       {heads.placed(h, scales, true, kQueries), k, v, sequence.length},
+                       heads.softmax(rows, h), heads.result(slope, h),
+                       {d_q, d_k, d_v, h > g * shared});
+                   heads.place_back(h, scales, d_q, d_heads, q_sums, part);
+                 }
+                 heads.place_back(key, scales, d_k, d_heads, k_sums, part);
+                 // Only now: all heads of the group have read the values.
+                 const auto to = d_heads.raw(value);
+                 for (std::int64_t t = 0; t < sequence.length; ++t)
+                   std::copy_n(d_v.row(t), d_v.width, to.row(t));
+               });
+    const auto sum = [](const Tensor& sums) { return sums.defined() ? sums.sum(0) : Tensor(); };
+    return {d_qkv, sum(q_sums), sum(k_sums), Tensor(), Tensor()};
   }
 };
 
 }  // namespace
 
-Tensor causal_attention(const Tensor& q_BTHK, const Tensor& k_BTGK, const Tensor& v_BTGK,
-                        const std::vector<std::int64_t>& lengths) {
-  return Attention::apply(q_BTHK, k_BTGK, v_BTGK, lengths).flatten(2);
+Tensor joint_attention(const Tensor& qkv, const Tensor& q_gains, const Tensor& k_gains,
+                       const JointHeads& how, const std::vector<std::int64_t>& lengths) {
+  const auto optional = [](const Tensor& x) {
+    return x.defined() ? std::optional(x) : std::nullopt;
+  };
+  return JointAttention::apply(qkv, optional(q_gains), optional(k_gains), how, lengths);
 }
 
 }  // namespace rondo::fused

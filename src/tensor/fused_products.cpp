@@ -28,7 +28,8 @@ Tensor empty_product(const Tensor& x, const Tensor& weight) {
 // Rows of a backward pass that are worked on at once.
 constexpr std::int64_t kRowsAtOnce = 2048;
 
-// A product whose left factor is a cheap function of what is kept. `Left` says which.
+// A product whose left factor is a cheap function of what is kept. `Left` says which; its way back
+// returns the factor again, which the gradient of the weight needs.
 template <typename Left>
 class Product : public torch::autograd::Function<Product<Left>> {
  public:
@@ -59,20 +60,17 @@ class Product : public torch::autograd::Function<Product<Left>> {
     for (std::int64_t begin = 0; begin < x_rows.size(0); begin += kRowsAtOnce) {
       const auto rows = [&, count = std::min(kRowsAtOnce, x_rows.size(0) - begin)](
                             const Tensor& all) { return all.narrow(0, begin, count); };
-      const auto x_part = rows(x_rows), slope_part = rows(slope);
-      if (d_weight.defined())
-        multiply(slope_part.t(), Left::compute(x_part, gains, eps).out, d_weight, begin > 0);
+      const auto slope_part = rows(slope);
       auto d_left = Left::left_gradient(rows(d_x_rows));
       multiply(slope_part, factor, d_left);
-      Left::backward({x_part, gains, scale.defined() ? rows(scale) : scale, sums}, d_left,
-                     rows(d_x_rows));
+      const auto left =
+          Left::backward({rows(x_rows), gains, scale.defined() ? rows(scale) : scale, sums}, eps,
+                         d_left, rows(d_x_rows));
+      if (d_weight.defined()) multiply(slope_part.t(), left, d_weight, begin > 0);
     }
     return {d_x, gains.defined() ? sums.sum(0) : Tensor(), Tensor(), d_weight, Tensor()};
   }
 };
-
-// In what form a product wants what is computed for it.
-at::ScalarType factor_type() { return factors_are_bf16() ? at::kBFloat16 : at::kFloat; }
 
 // Some rows of what a product keeps, and the sums of the gains' gradients.
 struct LeftRows {
@@ -86,15 +84,12 @@ struct Normed {
   static Tensor place_of_gradient(const Tensor& x) { return at::empty(x.sizes(), x.options()); }
   // What is computed from the gradient of the normed rows takes its place.
   static Tensor left_gradient(const Tensor& d_x) { return d_x; }
-  static void backward(const LeftRows& rows, const Tensor& d_left, const Tensor& d_x) {
+  static Tensor backward(const LeftRows& rows, double eps, const Tensor& d_left,
+                         const Tensor& d_x) {
     norm_rows_backward_into(rows.x, rows.gains, rows.scale, d_left, Tensor(), d_x, rows.sums);
+    return compute(rows.x, rows.gains, eps).out;
   }
 };
-
-// Whether nothing but the graph, which keeps it, and the variable at hand can read what is kept.
-bool read_no_more(const Tensor& kept) {
-  return graph_is_spent() && kept.use_count() <= 2 && kept.storage().use_count() == 1;
-}
 
 struct Activated {
   static NormedRows compute(const Tensor& x, const Tensor&, double) {
@@ -106,8 +101,11 @@ struct Activated {
   static Tensor left_gradient(const Tensor& d_x) {
     return at::empty({d_x.size(0), d_x.size(1) / 2}, d_x.options());
   }
-  static void backward(const LeftRows& rows, const Tensor& d_left, const Tensor& d_x) {
-    swiglu_rows_backward_into(rows.x, d_left, d_x);
+  static Tensor backward(const LeftRows& rows, double, const Tensor& d_left, const Tensor& d_x) {
+    const auto type = factor_type();
+    const auto left = type == at::kFloat ? d_left : at::empty_like(d_left, type);
+    swiglu_rows_backward_into(rows.x, d_left, d_x, left);
+    return left;
   }
 };
 

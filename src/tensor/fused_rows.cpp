@@ -17,6 +17,10 @@ std::uint16_t* bf16_data(const Tensor& x) {
 
 }  // namespace
 
+bool read_no_more(const Tensor& kept) {
+  return graph_is_spent() && kept.use_count() <= 2 && kept.storage().use_count() == 1;
+}
+
 std::int64_t rows_per_thread(std::int64_t width) {
   return std::max<std::int64_t>(1, 16384 / width);
 }
@@ -109,20 +113,28 @@ Tensor swiglu_rows(const Tensor& gate_up, at::ScalarType out) {
   return result;
 }
 
-void swiglu_rows_backward_into(const Tensor& gate_up, const Tensor& d_out, const Tensor& result) {
+void swiglu_rows_backward_into(const Tensor& gate_up, const Tensor& d_out, const Tensor& d_gate_up,
+                               const Tensor& out) {
   const ProfileScope scope(Part::kElementwise);
   const auto rows = row_count(gate_up), width = gate_up.size(-1) / 2;
   const float *from = gate_up.data_ptr<float>(), *back = d_out.data_ptr<float>();
-  float* to = result.data_ptr<float>();
-  at::parallel_for(0, rows, rows_per_thread(width), [&](std::int64_t begin, std::int64_t end) {
-    kernels().swiglu_backward(from + begin * 2 * width, back + begin * width,
-                              to + begin * 2 * width, end - begin, width);
-  });
+  float* to = d_gate_up.data_ptr<float>();
+  const auto run = [&](auto* again, auto kernel) {
+    at::parallel_for(0, rows, rows_per_thread(width), [&](std::int64_t begin, std::int64_t end) {
+      kernel(from + begin * 2 * width, back + begin * width, to + begin * 2 * width,
+             again + begin * width, end - begin, width);
+    });
+  };
+  if (out.scalar_type() == at::kFloat) {
+    run(out.data_ptr<float>(), kernels().swiglu_backward);
+  } else {
+    run(bf16_data(out), kernels().swiglu_backward_bf16);
+  }
 }
 
 Tensor swiglu_rows_backward(const Tensor& gate_up, const Tensor& d_out) {
   auto result = at::empty(gate_up.sizes(), gate_up.options());
-  swiglu_rows_backward_into(gate_up, d_out, result);
+  swiglu_rows_backward_into(gate_up, d_out, result, at::empty_like(d_out));
   return result;
 }
 

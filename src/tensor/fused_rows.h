@@ -37,9 +37,15 @@ NormSlopes norm_rows_backward(const Tensor& x, const Tensor& gains, const Tensor
 
 /// silu(gate) ⊙ up, fp32 or bf16.
 Tensor swiglu_rows(const Tensor& gate_up, at::ScalarType out = at::kFloat);
-/// d gate_up, into given memory or new.
-void swiglu_rows_backward_into(const Tensor& gate_up, const Tensor& d_out, const Tensor& result);
+/// d gate_up, and silu(gate) ⊙ up again, into given memory: theirs may be that of gate_up and, of
+/// what is computed again in fp32, that of d_out.
+void swiglu_rows_backward_into(const Tensor& gate_up, const Tensor& d_out, const Tensor& d_gate_up,
+                               const Tensor& out);
+/// d gate_up.
 Tensor swiglu_rows_backward(const Tensor& gate_up, const Tensor& d_out);
+
+/// Whether nothing but the graph, which keeps it, and the variable at hand can read what is kept.
+bool read_no_more(const Tensor& kept);
 
 /// Runs work(first row, rows, part) on shares of the rows, one a part of gain_sums(), so that each
 /// adds to sums of its own and the result does not depend on which thread came first.

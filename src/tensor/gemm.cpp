@@ -150,6 +150,7 @@ FactorScope::FactorScope(Factors factors) : before_(factors_in_use.exchange(fact
 FactorScope::~FactorScope() { factors_in_use = before_; }
 
 bool factors_are_bf16() { return factors_in_use != Factors::kFp32; }
+at::ScalarType factor_type() { return factors_are_bf16() ? at::kBFloat16 : at::kFloat; }
 
 Tensor as_factor(const Tensor& x) {
   return factors_are_bf16() && x.scalar_type() == at::kFloat ? x.to(at::kBFloat16) : x;

@@ -33,6 +33,8 @@ class FactorScope {
 
 /// Whether factors are rounded at present.
 bool factors_are_bf16();
+/// In what form products want what is computed for them, then.
+at::ScalarType factor_type();
 
 /// A single-precision `x` as products take it now: itself or a bf16 copy. For factors of several
 /// products; multiply() rounds what is not yet rounded.

@@ -15,14 +15,22 @@ struct SoftmaxRow {
 /// One head of a short sequence: rows of queries and of keys and values lie their stride apart.
 struct ShortHead {
   const float *q, *k, *v;
-  std::int64_t query_stride, key_stride, length, width;
+  std::int64_t query_stride, key_stride, value_stride, out_stride, length, width;
   float factor;  ///< of scores
 
   /// Numbers of scratch that attention needs, forward and back.
   [[nodiscard]] std::int64_t scratch() const { return 2 * (width + length) * (length + 15); }
 };
 
-/// Numbers that scratch has beyond those in use, so that loops over it run in whole registers.
+/// How a head's rows become comparable: QK-norm, if any, and RoPE.
+struct HeadPlacing {
+  bool norm, norm_first;
+  const float* gains;  ///< of the norm; may be null
+  float eps;
+  const float *cos, *sin;  ///< [rows, width / 2]
+};
+
+/// Numbers of scratch beyond those in use, so that loops over it run in whole registers.
 inline constexpr std::int64_t kScratchPadding = 16;
 
 /// One set of loops. Rows are contiguous unless a distance between rows (`…_stride`, in numbers) is
@@ -35,9 +43,13 @@ struct Kernels {
   /// The same with results rounded to bf16.
   void (*swiglu_bf16)(const float* gate_up, std::uint16_t* out, std::int64_t rows,
                       std::int64_t width);
-  /// d gate_up from d out; may take gate_up's place.
-  void (*swiglu_backward)(const float* gate_up, const float* d_out, float* d_gate_up,
+  /// d gate_up from d out, and out again, for the gradients of what it was multiplied by. They may
+  /// take the places of gate_up and d out.
+  void (*swiglu_backward)(const float* gate_up, const float* d_out, float* d_gate_up, float* out,
                           std::int64_t rows, std::int64_t width);
+  /// The same with `out` rounded to bf16, in a place of its own.
+  void (*swiglu_backward_bf16)(const float* gate_up, const float* d_out, float* d_gate_up,
+                               std::uint16_t* out, std::int64_t rows, std::int64_t width);
 
   /// out = x · r ⊙ gains with r = 1/√(mean x² + eps), kept in `scale`, one a row. `gains` may be
   /// null.
@@ -46,8 +58,7 @@ struct Kernels {
   /// The same with results rounded to bf16.
   void (*rms_norm_bf16)(const float* x, const float* gains, float eps, std::uint16_t* out,
                         float* scale, std::int64_t rows, std::int64_t width);
-  /// d x added to `base` (null = nothing; may be d_x), and d gains added to `d_gains` (null with
-  /// null `gains`).
+  /// d x added to `base` (null = 0; may be d_x); d gains added to `d_gains` (null with null gains).
   void (*rms_norm_backward)(const float* x, const float* gains, const float* scale,
                             const float* d_out, const float* base, float* d_x, float* d_gains,
                             std::int64_t rows, std::int64_t width);
@@ -79,13 +90,23 @@ struct Kernels {
                           float factor, SoftmaxRow row, const float* d_out, float* p, float* d_p,
                           float* d_q, float* d_k, float* d_v);
 
-  /// Causal softmax attention of a short head; `out` is laid out as q. `rows` gets what it takes to
-  /// do it again.
+  /// Norm and rotation of the rows of one head, `stride` apart, into rows side by side. The norm's
+  /// scales of the rows are kept in `scale`, or with `again` read there.
+  void (*place)(const float* from, std::int64_t stride, const HeadPlacing& by, float* scale,
+                bool again, float* to, std::int64_t rows, std::int64_t width);
+  /// d from, laid out as `from` and perhaps in its place, from d to, which is used up, and as above
+  /// d gains. `scratch`: a row.
+  void (*place_backward)(const float* from, std::int64_t stride, const HeadPlacing& by,
+                         const float* scale, float* d_to, float* d_from, float* d_gains,
+                         float* scratch, std::int64_t rows, std::int64_t width);
+
+  /// Causal softmax attention of a short head. `rows` gets what it takes to do it again.
   void (*attend_short)(const ShortHead& head, float* out, SoftmaxRow* rows, float* scratch);
   /// Its gradients: into d_q, and into d_k and d_v or, with `add`, added to them; all lie as what
-  /// they belong to, d_out as q.
+  /// they belong to, but rows of d_v `d_v_stride` apart.
   void (*attend_short_backward)(const ShortHead& head, const SoftmaxRow* rows, const float* d_out,
-                                float* d_q, float* d_k, float* d_v, bool add, float* scratch);
+                                float* d_q, float* d_k, float* d_v, std::int64_t d_v_stride,
+                                bool add, float* scratch);
 
   /// out = e + scale · σ(gate_e + gate_r) ⊙ value_r.
   void (*merge)(const float* e, const float* gate_e, const float* gate_r, const float* value_r,

@@ -3,6 +3,7 @@
 
 #include "tensor/kernels_attention.h"
 #include "tensor/kernels_conditioning.h"
+#include "tensor/kernels_place.h"
 #include "tensor/kernels_query.h"
 #include "tensor/kernels_rlt.h"
 #include "tensor/kernels_rows.h"
@@ -43,7 +44,8 @@ constexpr Kernels kernels_for(const char* name) {
   return {.name = name,
           .swiglu = swiglu<Isa, float>,
           .swiglu_bf16 = swiglu<Isa, std::uint16_t>,
-          .swiglu_backward = swiglu_backward<Isa>,
+          .swiglu_backward = swiglu_backward<Isa, float>,
+          .swiglu_backward_bf16 = swiglu_backward<Isa, std::uint16_t>,
           .rms_norm = rms_norm<Isa, float>,
           .rms_norm_bf16 = rms_norm<Isa, std::uint16_t>,
           .rms_norm_backward = rms_norm_backward<Isa>,
@@ -53,6 +55,8 @@ constexpr Kernels kernels_for(const char* name) {
           .softmax_backward = softmax_backward<Isa>,
           .attend = attend<Isa>,
           .attend_backward = attend_backward<Isa>,
+          .place = place<Isa>,
+          .place_backward = place_backward<Isa>,
           .attend_short = attend_short<Isa>,
           .attend_short_backward = attend_short_backward<Isa>,
           .merge = merge<Isa>,

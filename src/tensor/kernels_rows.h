@@ -19,23 +19,25 @@ void swiglu(const float* gate_up, Out* out, std::int64_t rows, std::int64_t widt
   }
 }
 
-template <typename Isa>
-void swiglu_backward(const float* gate_up, const float* d_out, float* d_gate_up, std::int64_t rows,
-                     std::int64_t width) {
+template <typename Isa, typename Out>
+void swiglu_backward(const float* gate_up, const float* d_out, float* d_gate_up, Out* out,
+                     std::int64_t rows, std::int64_t width) {
   for (std::int64_t i = 0; i < rows; ++i) {
     const float* gate = gate_up + i * 2 * width;
     const float* up = gate + width;
     const float* slope = d_out + i * width;
     float* d_gate = d_gate_up + i * 2 * width;
     float* d_up = d_gate + width;
+    Out* again = out + i * width;
 #pragma omp simd
     for (std::int64_t j = 0; j < width; ++j) {
       const float sigmoid = 1.0f / (1.0f + exponential<Isa>(-gate[j]));
       const float silu = gate[j] * sigmoid;
       // Read before it may be overwritten: the slopes may take the place of what they belong to.
-      const float old_up = up[j];
-      d_up[j] = slope[j] * silu;
-      d_gate[j] = slope[j] * old_up * (sigmoid + silu * (1.0f - sigmoid));
+      const float old_up = up[j], old_slope = slope[j];
+      store<Isa>(again + j, silu * old_up);
+      d_up[j] = old_slope * silu;
+      d_gate[j] = old_slope * old_up * (sigmoid + silu * (1.0f - sigmoid));
     }
   }
 }

@@ -130,25 +130,29 @@ Json products_json(Share& share) {
   return list;
 }
 
+RotaryTable any_rotary(std::int64_t length, std::int64_t width) {
+  const auto angles = numbers({length, width / 2});
+  return {.cos = angles.cos(), .sin = angles.sin()};
+}
+
+Operation attention_of(std::int64_t heads, const RotaryTable& table) {
+  return [how = JointHeads{.heads = heads, .groups = heads, .rotary = table}](const Tensor& qkv) {
+    return joint_attention(qkv, {}, {}, how, {}, Form::kFused);
+  };
+}
+
 Json attention_json(std::int64_t length, std::int64_t head_dim) {
   constexpr std::int64_t kHeads = 2;
   // About the same work at every length.
   const std::int64_t rows = std::clamp<std::int64_t>((1 << 20) / (length * length), 1, 32);
-  const auto q = numbers({rows, length, kHeads, head_dim});
-  const auto k = q.clone().requires_grad_(true), v = q.clone().requires_grad_(true);
-  const auto times = time_operation(
-      [&](const Tensor& x) { return causal_attention(x, k, v, {}, Form::kFused); }, q, 1, {k, v});
+  const auto times = time_operation(attention_of(kHeads, any_rotary(length, head_dim)),
+                                    numbers({rows, length, 3 * kHeads * head_dim}), 1);
   const auto n = static_cast<double>(length);
   const double pairs = static_cast<double>(rows * kHeads) * n * (n + 1) / 2;
   return {{"length", length},
           {"head_dim", head_dim},
           {"forward_s", times.forward_s / pairs},
           {"backward_s", times.backward_s / pairs}};
-}
-
-RotaryTable any_rotary(std::int64_t length) {
-  const auto angles = numbers({length, kHeadDim / 2});
-  return {.cos = angles.cos(), .sin = angles.sin()};
 }
 
 void add_operations(Json& json) {
@@ -159,7 +163,7 @@ void add_operations(Json& json) {
   });
   json["rotate"] = operation_json([](const Size& size) {
     const auto length = std::min<std::int64_t>(size.rows, 128);
-    const auto table = any_rotary(length);
+    const auto table = any_rotary(length, kHeadDim);
     return time_operation([&](const Tensor& x) { return rotate(x, table, Form::kFused); },
                           numbers({size.rows / length, length, size.width / kHeadDim, kHeadDim}),
                           size.copies);
@@ -196,11 +200,7 @@ Json product_call_json() {
 }
 
 Json attention_call_json() {
-  const auto attend = [](const Tensor& qkv) {
-    const auto [q, k, v] = split_heads(qkv, nullptr, 1, 1, Form::kFused);
-    return causal_attention(q, k, v, {}, Form::kFused);
-  };
-  return call_json(attend, numbers({1, 1, 48}), {});
+  return call_json(attention_of(1, any_rotary(1, 16)), numbers({1, 1, 48}), {});
 }
 
 /// A whole block as nn/block runs it, of the usual proportions: in it threads wake up and tensors
@@ -213,12 +213,11 @@ Json block_json(std::int64_t tokens, std::int64_t length, std::int64_t width) {
   const auto qkv = weight({3 * width, width}), o = weight({width, width}),
              gate_up = weight({2 * inner, width}), down = weight({width, inner});
   const auto gains = at::ones({width}).requires_grad_(true);
-  const auto table = any_rotary(length);
+  const auto attend = attention_of(heads, any_rotary(length, kHeadDim));
   const auto block = [&](const Tensor& x) {
     constexpr Form kForm = Form::kFused;
     const auto joint = norm_project(x, gains, 1e-5, qkv, kForm);
-    const auto [q, k, v] = split_heads(joint, &table, heads, heads, kForm);
-    const auto y = x + project(causal_attention(q, k, v, {}, kForm), o);
+    const auto y = x + project(attend(joint), o);
     return y + swiglu_project(norm_project(y, gains, 1e-5, gate_up, kForm), down, kForm);
   };
   const auto times = time_operation(block, numbers({tokens / length, length, width}), 1,

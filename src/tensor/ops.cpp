@@ -165,25 +165,34 @@ Tensor rotate(const Tensor& x_BTHK, const RotaryTable& table, Form form) {
   return at::cat({first * cos - second * sin, second * cos + first * sin}, -1);
 }
 
-std::array<Tensor, 3> split_heads(const Tensor& qkv, const RotaryTable* table, std::int64_t heads,
-                                  std::int64_t groups, Form form) {
-  const ProfileScope scope(Part::kElementwise);
-  if (form == Form::kFused && fused::suits(qkv))
-    return fused::split_heads(qkv, table, heads, groups);
-  const auto width = qkv.size(-1) / (heads + 2 * groups);
-  const auto all = qkv.unflatten(-1, {heads + 2 * groups, width});
-  const auto turned = [&](const Tensor& x) { return table ? rotate(x, *table, form) : x; };
-  return {turned(all.narrow(2, 0, heads)), turned(all.narrow(2, heads, groups)),
-          all.narrow(2, heads + groups, groups)};
+Tensor place_heads(const Tensor& x_BTHK, const Tensor& gains, const JointHeads& how, Form form) {
+  const auto norm = [&](const Tensor& x) { return rms_norm(x, gains, how.eps, form); };
+  if (how.norm && how.norm_first) return rotate(norm(x_BTHK), how.rotary, form);
+  const auto turned = rotate(x_BTHK, how.rotary, form);
+  return how.norm ? norm(turned) : turned;
+}
+
+std::array<Tensor, 3> split_heads(const Tensor& qkv, const Tensor& q_gains, const Tensor& k_gains,
+                                  const JointHeads& how, Form form) {
+  const auto all = qkv.unflatten(-1, {how.heads + 2 * how.groups, -1});
+  return {place_heads(all.narrow(2, 0, how.heads), q_gains, how, form),
+          place_heads(all.narrow(2, how.heads, how.groups), k_gains, how, form),
+          all.narrow(2, how.heads + how.groups, how.groups)};
+}
+
+Tensor joint_attention(const Tensor& qkv, const Tensor& q_gains, const Tensor& k_gains,
+                       const JointHeads& how, const Tensor& allowed_BTT, Form form) {
+  if (form == Form::kFused && fused::suits(qkv) && !allowed_BTT.defined() &&
+      gemm_in_use() == Gemm::kOneDnn)
+    return fused::joint_attention(qkv, q_gains, k_gains, how);
+  const auto [q, k, v] = split_heads(qkv, q_gains, k_gains, how, form);
+  return causal_attention(q, k, v, allowed_BTT, form);
 }
 
 Tensor causal_attention(const Tensor& q_BTHK, const Tensor& k_BTGK, const Tensor& v_BTGK,
                         const Tensor& allowed_BTT, Form form) {
   const ProfileScope scope(Part::kAttention);
   const auto heads = q_BTHK.size(2);
-  if (form == Form::kFused && fused::suits(q_BTHK) && !allowed_BTT.defined() &&
-      gemm_in_use() == Gemm::kOneDnn)
-    return fused::causal_attention(q_BTHK, k_BTGK, v_BTGK);
   const auto attend = form == Form::kFused ? library_attention : composed_attention;
   const auto out_BHTK = attend(q_BTHK.transpose(1, 2), heads_first(k_BTGK, heads),
                                heads_first(v_BTGK, heads), allowed_BTT);

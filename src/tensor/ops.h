@@ -28,10 +28,25 @@ RotaryTable part_of(const RotaryTable& table, std::int64_t first, std::int64_t c
 /// Rotates the two halves of a head (the Llama convention): x_BTHK, positions from 0.
 Tensor rotate(const Tensor& x_BTHK, const RotaryTable& table, Form form);
 
-/// q_BTHK, k_BTGK and v_BTGK out of their joint product [B, T, (H + 2G) K]; queries and keys
-/// rotated unless `table` is null.
-std::array<Tensor, 3> split_heads(const Tensor& qkv, const RotaryTable* table, std::int64_t heads,
-                                  std::int64_t groups, Form form);
+/// Heads in a joint product [B, T, (H + 2G) K] of queries, keys and values, and how queries and
+/// keys become comparable: RoPE, and QK-norm before or after it if any.
+struct JointHeads {
+  std::int64_t heads, groups;
+  RotaryTable rotary;
+  bool norm = false, norm_first = false;
+  double eps = 0;
+};
+
+/// x_BTHK normed and rotated; `gains` [K] may be undefined.
+Tensor place_heads(const Tensor& x_BTHK, const Tensor& gains, const JointHeads& how, Form form);
+
+/// q_BTHK, k_BTGK and v_BTGK out of their joint product, placed.
+std::array<Tensor, 3> split_heads(const Tensor& qkv, const Tensor& q_gains, const Tensor& k_gains,
+                                  const JointHeads& how, Form form);
+
+/// causal_attention() of what is in a joint product.
+Tensor joint_attention(const Tensor& qkv, const Tensor& q_gains, const Tensor& k_gains,
+                       const JointHeads& how, const Tensor& allowed_BTT, Form form);
 
 /// Causal softmax attention with scores scaled by 1/√K. q_BTHK; k_BTGK, v_BTGK, where query head h
 /// reads key/value head ⌊h / (H / G)⌋. `allowed_BTT` (bool, optional) further limits who sees whom.

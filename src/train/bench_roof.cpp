@@ -52,13 +52,15 @@ void add_operations(std::vector<Work>& works) {
       {"rms_norm", 0, 8 * numbers, [x, gains] { rms_norm(x, gains, 1e-5, Form::kFused); }});
   works.push_back({"swiglu", 0, 6 * numbers, [x] { swiglu(x, Form::kFused); }});
   constexpr std::int64_t kBatch = 16, kLength = 256, kHeads = 4, kHead = 64;
-  const auto q = at::ones({kBatch, kLength, kHeads, kHead});
+  const auto qkv = at::ones({kBatch, kLength, 3 * kHeads * kHead});
+  const auto angles = at::ones({kLength, kHead / 2});
+  const JointHeads how{.heads = kHeads, .groups = kHeads, .rotary = {angles, angles}};
   const double seen = 0.5 * static_cast<double>(kLength * (kLength + 1));
-  works.push_back(
-      {"attention 16x256x4x64", 4.0 * seen * static_cast<double>(kBatch * kHeads * kHead), 0, [q] {
-         use_gemm(Gemm::kOneDnn);
-         causal_attention(q, q, q, {}, Form::kFused);
-       }});
+  works.push_back({"attention 16x256x4x64",
+                   4.0 * seen * static_cast<double>(kBatch * kHeads * kHead), 0, [qkv, how] {
+                     use_gemm(Gemm::kOneDnn);
+                     joint_attention(qkv, {}, {}, how, {}, Form::kFused);
+                   }});
 }
 
 double seconds_of(const std::function<void()>& work) {

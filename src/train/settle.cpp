@@ -22,7 +22,8 @@ constexpr std::int64_t kLengthGroups = 8;
 /// Whether sequences of a task run without filling; see step.cpp.
 bool runs_without_filling(const Config& config) {
   const auto cut = config.train.bptt_tokens;
-  const auto longest = longest_row(config.data.task, config.data.max_length);
+  const auto& data = config.data;
+  const auto longest = longest_row(data.task, data.max_length, data.label_at);
   return config.model.kind == ModelKind::kRlt && form_of(config.engine) == Form::kFused &&
          (cut == 0 || (longest && cut >= *longest));
 }

@@ -35,7 +35,8 @@ TEST(Memory, OneBlockOfTheDefaultRecipe) {
   EXPECT_EQ(composed.attention, 7 * 256 + 2 * 4);
   EXPECT_EQ(composed.scores, 4 * 256);
   EXPECT_EQ(composed.mlp, 4 * 683);
-  EXPECT_EQ(block_activations(with({"model.qk_norm=plain"}).model, 256, true).qk_norm, 8 * 65);
+  EXPECT_EQ(block_activations(with({"model.qk_norm=plain"}).model, 256, true).qk_norm, 8);
+  EXPECT_EQ(block_activations(with({"model.qk_norm=plain"}).model, 256, false).qk_norm, 8 * 65);
 }
 
 TEST(Memory, ActivationsFollowBackwardAndNotForwardLoops) {

@@ -78,7 +78,7 @@ TEST(TaskData, AgreesWithTheRecipesLengths) {
     std::int64_t longest = 0;
     for (std::uint64_t i = 0; i < 3000; ++i)
       longest = std::max(longest, static_cast<std::int64_t>(stream.sample(i).tokens.size()));
-    EXPECT_EQ(longest, longest_row(name, own->max)) << name;
+    EXPECT_EQ(longest, longest_row(name, own->max, LabelAt::kMark)) << name;
   }
 }
 

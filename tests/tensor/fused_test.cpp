@@ -93,19 +93,23 @@ TEST_P(Fused, HeadsAndAttentionEqualComposed) {
     for (const auto& [heads, groups, width] :
          std::vector<std::array<std::int64_t, 3>>{{4, 4, 16}, {4, 1, 6}, {6, 2, 10}}) {
       const auto table = table_of(length, width);
-      const auto whole = [&, h = heads, g = groups](const std::vector<Tensor>& in, Form form) {
-        const auto [q, k, v] = split_heads(in[0], &table, h, g, form);
-        return causal_attention(q, k, v, {}, form);
+      const auto qkv = values({2, length, (heads + 2 * groups) * width}) * 2.0;
+      JointHeads how{.heads = heads, .groups = groups, .rotary = table, .eps = 1e-5};
+      const auto attend = [&](const std::vector<Tensor>& in, Form form) {
+        const auto gains = [&](std::size_t i) { return i < in.size() ? in[i] : Tensor(); };
+        return joint_attention(in[0], gains(1), gains(2), how, {}, form);
       };
-      expect_equal_forms(whole, {values({2, length, (heads + 2 * groups) * width}) * 2.0},
-                         "attention of " + std::to_string(length));
-      const auto turned_late = [&, h = heads, g = groups](const std::vector<Tensor>& in,
-                                                          Form form) {
-        const auto [q, k, v] = split_heads(in[0], nullptr, h, g, form);
-        return causal_attention(rotate(q, table, form), rotate(k, table, form), v, {}, form);
-      };
-      expect_equal_forms(turned_late, {values({2, length, (heads + 2 * groups) * width}) * 2.0},
-                         "attention rotated late of " + std::to_string(length));
+      const auto name = "attention of " + std::to_string(length);
+      expect_equal_forms(attend, {qkv}, name);
+      how.norm = true;
+      for (const bool first : {false, true}) {
+        how.norm_first = first;
+        expect_equal_forms(attend, {qkv}, name + ", normed");
+        // One position sees only itself, and its gains have no slopes.
+        if (length == 1) continue;
+        expect_equal_forms(attend, {qkv, values({width}, 1.0), values({width}, 2.0)},
+                           name + ", with gains");
+      }
     }
   }
 }
@@ -170,6 +174,25 @@ TEST_P(Fused, WhatIsStillReadIsNotOverwritten) {
   EXPECT_TRUE(at::equal(view, before));
 }
 
+// Gradients take the place of the joint product where nobody reads it, also where heads share keys.
+TEST_P(Fused, AttentionOverwritesOnlyWhatIsReadNoMore) {
+  const auto base = values({2, 9, 4 * 8}).to(at::kFloat).requires_grad_(true);
+  const JointHeads how{
+      .heads = 2, .groups = 1, .rotary = table_of(9, 8), .norm = true, .eps = 1e-5};
+  const auto slope_of = [&](bool kept) {
+    auto qkv = 2 * base;
+    const auto before = qkv.detach().clone();
+    const auto out = joint_attention(qkv, {}, {}, how, {}, Form::kFused).square().sum();
+    if (!kept) qkv.reset();
+    const auto slope = gradients({out}, {base})[0];
+    if (kept) {
+      EXPECT_TRUE(at::equal(qkv.detach(), before));
+    }
+    return slope;
+  };
+  EXPECT_TRUE(at::equal(slope_of(true), slope_of(false)));
+}
+
 TEST_P(Fused, HeadLossEqualsComposed) {
   for (const std::int64_t rows : {1, 40, 3000}) {
     auto targets = at::arange(rows, at::kLong).remainder(17);
@@ -187,19 +210,21 @@ TEST_P(Fused, HeadLossEqualsComposed) {
 
 // What lies ahead must not reach back.
 TEST_P(Fused, LaterTokensChangeNothingEarlier) {
-  auto q = values({1, 130, 2, 16}).to(at::kFloat), k = values({1, 130, 2, 16}, 1.0).to(at::kFloat),
-       v = values({1, 130, 2, 16}, 2.0).to(at::kFloat);
-  const auto before = causal_attention(q, k, v, {}, Form::kFused);
-  k.narrow(1, 100, 30).fill_(9);
-  v.narrow(1, 100, 30).fill_(-9);
-  q.narrow(1, 100, 30).fill_(3);
-  const auto after = causal_attention(q, k, v, {}, Form::kFused);
+  const auto qkv = values({1, 130, 6 * 16}).to(at::kFloat);
+  const JointHeads how{.heads = 2, .groups = 2, .rotary = table_of(130, 16)};
+  const auto attend = [&] { return joint_attention(qkv, {}, {}, how, {}, Form::kFused); };
+  const auto before = attend();
+  qkv.narrow(1, 100, 30).fill_(9);
+  const auto after = attend();
   EXPECT_TRUE(before.narrow(1, 0, 100).equal(after.narrow(1, 0, 100)));
 }
 
 TEST_P(Fused, LargeScoresStayFinite) {
-  const auto q = at::full({1, 70, 1, 8}, 300.0f), k = values({1, 70, 1, 8}).to(at::kFloat) * 300.0;
-  const auto out = causal_attention(q, k, at::ones({1, 70, 1, 8}), {}, Form::kFused);
+  const auto qkv = at::cat({at::full({1, 70, 8}, 300.0f), values({1, 70, 8}).to(at::kFloat) * 300.0,
+                            at::ones({1, 70, 8})},
+                           -1);
+  const JointHeads how{.heads = 1, .groups = 1, .rotary = table_of(70, 8)};
+  const auto out = joint_attention(qkv, {}, {}, how, {}, Form::kFused);
   EXPECT_LE((out - 1).abs().max().item<float>(), 1e-5f);
   const auto activated =
       swiglu(at::tensor({-1e30f, 1e30f, -200.0f, 1.0f, 1.0f, 1.0f}), Form::kFused);

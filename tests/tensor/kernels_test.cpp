@@ -44,11 +44,23 @@ TEST(Kernels, AllSetsAgree) {
                gains = normals(static_cast<std::size_t>(width), 3);
     std::vector<std::vector<float>> expected;
     for (const auto* set : available()) {
-      std::vector<std::vector<float>> found(8);
+      std::vector<std::vector<float>> found(9);
       found[0].resize(count);
       set->swiglu(wide.data(), found[0].data(), 3, width);
       found[1].resize(2 * count);
-      set->swiglu_backward(wide.data(), slope.data(), found[1].data(), 3, width);
+      found[8].resize(count);
+      set->swiglu_backward(wide.data(), slope.data(), found[1].data(), found[8].data(), 3, width);
+      EXPECT_LE(distance(found[8], found[0]), 1e-6) << set->name << ' ' << width;
+      auto in_place = wide, out = slope;
+      set->swiglu_backward(in_place.data(), out.data(), in_place.data(), out.data(), 3, width);
+      EXPECT_EQ(in_place, found[1]) << set->name << ' ' << width;
+      EXPECT_EQ(out, found[8]) << set->name << ' ' << width;
+      std::vector<std::uint16_t> rounded(count), forward(count);
+      set->swiglu_bf16(wide.data(), forward.data(), 3, width);
+      set->swiglu_backward_bf16(wide.data(), slope.data(), in_place.data(), rounded.data(), 3,
+                                width);
+      EXPECT_EQ(in_place, found[1]) << set->name << ' ' << width;
+      for (std::size_t i = 0; i < count; ++i) EXPECT_NEAR(rounded[i], forward[i], 1);
       found[2].resize(count), found[3].resize(3);
       set->rms_norm(x.data(), gains.data(), 1e-5f, found[2].data(), found[3].data(), 3, width);
       found[4].resize(count), found[5].resize(static_cast<std::size_t>(width));
@@ -63,6 +75,55 @@ TEST(Kernels, AllSetsAgree) {
       for (std::size_t i = 0; i < found.size(); ++i)
         EXPECT_LE(distance(found[i], expected[i]), 2e-6) << set->name << ' ' << i << ' ' << width;
     }
+  }
+}
+
+// Against norm and rotation one after the other, and so against the library's by fused_test.
+TEST(Kernels, PlacingIsNormAndRotationInEitherOrder) {
+  constexpr std::int64_t kRows = 5;
+  for (const std::int64_t width : {2, 6, 32, 40}) {
+    const auto stride = width + 3, half = width / 2;
+    const auto count = static_cast<std::size_t>(kRows * width),
+               apart = static_cast<std::size_t>(kRows * stride);
+    const auto x = normals(apart, 0), cos = normals(count / 2, 1), sin = normals(count / 2, 2),
+               gains = normals(static_cast<std::size_t>(width), 3), slope = normals(count, 4);
+    for (const auto* set : available())
+      for (const bool first : {false, true}) {
+        SCOPED_TRACE(std::string(set->name) + " width " + std::to_string(width));
+        const HeadPlacing by{true, first, gains.data(), 1e-5f, cos.data(), sin.data()};
+        std::vector<float> expected(count), d_expected(apart), d_gains(gains.size());
+        for (std::int64_t t = 0; t < kRows; ++t) {
+          const float *row = x.data() + t * stride, *c = cos.data() + t * half,
+                      *s = sin.data() + t * half;
+          std::vector<float> turned(row, row + width),
+              d(slope.begin() + t * width, slope.begin() + (t + 1) * width);
+          float *out = expected.data() + t * width, *d_out = d_expected.data() + t * stride, r = 0;
+          if (!first) set->rotate(row, turned.data(), c, s, 1, half, false);
+          set->rms_norm(turned.data(), gains.data(), 1e-5f, out, &r, 1, width);
+          if (first) set->rotate(out, out, c, s, 1, half, false);
+          if (first) set->rotate(d.data(), d.data(), c, s, 1, half, true);
+          set->rms_norm_backward(turned.data(), gains.data(), &r, d.data(), nullptr, d_out,
+                                 d_gains.data(), 1, width);
+          if (!first) set->rotate(d_out, d_out, c, s, 1, half, true);
+        }
+        std::vector<float> found(count), again(count), scale(kRows), found_gains(gains.size()),
+            scratch(gains.size());
+        set->place(x.data(), stride, by, scale.data(), false, found.data(), kRows, width);
+        set->place(x.data(), stride, by, scale.data(), true, again.data(), kRows, width);
+        EXPECT_LE(distance(found, expected), 1e-6);
+        EXPECT_LE(distance(again, expected), 1e-6);
+        auto in_place = x, used = slope;
+        set->place_backward(in_place.data(), stride, by, scale.data(), used.data(), in_place.data(),
+                            found_gains.data(), scratch.data(), kRows, width);
+        for (std::int64_t t = 0; t < kRows; ++t)  // what lies between rows is left alone
+          for (std::int64_t j = width; j < stride; ++j) {
+            const auto at = static_cast<std::size_t>(t * stride + j);
+            EXPECT_EQ(in_place[at], x[at]);
+            in_place[at] = 0;
+          }
+        EXPECT_LE(distance(in_place, d_expected), 2e-6);
+        EXPECT_LE(distance(found_gains, d_gains), 2e-6);
+      }
   }
 }
 
@@ -158,13 +219,14 @@ TEST(Kernels, AttentionOfShortHeadsIsSoftmaxAttention) {
       for (const auto* set : available()) {
         SCOPED_TRACE(std::string(set->name) + " width " + std::to_string(width) + " length " +
                      std::to_string(length));
-        const ShortHead head{q.data(), k.data(), v.data(), stride, stride, length, width, factor};
+        const ShortHead head{q.data(), k.data(), v.data(), stride, stride,
+                             stride,   stride,   length,   width,  factor};
         std::vector<float> scratch(static_cast<std::size_t>(head.scratch()), NAN);
         std::vector<float> out(count), d_q(count), d_k(count), d_v(count);
         std::vector<SoftmaxRow> kept(rows);
         set->attend_short(head, out.data(), kept.data(), scratch.data());
         set->attend_short_backward(head, kept.data(), d_out.data(), d_q.data(), d_k.data(),
-                                   d_v.data(), false, scratch.data());
+                                   d_v.data(), stride, false, scratch.data());
         EXPECT_LE(distance(out, expected.out), 2e-6);
         EXPECT_LE(distance(d_q, expected.d_q), 4e-6);
         EXPECT_LE(distance(d_k, expected.d_k), 4e-6);
@@ -187,7 +249,7 @@ TEST(Kernels, AttentionOfShortHeadsIsSoftmaxAttention) {
         EXPECT_LE(distance(d_v, expected.d_v), 4e-6);
         // And a second head that shares them.
         set->attend_short_backward(head, kept.data(), d_out.data(), d_q.data(), d_k.data(),
-                                   d_v.data(), true, scratch.data());
+                                   d_v.data(), stride, true, scratch.data());
         for (auto* twice : {&expected.d_k, &expected.d_v})
           for (auto& x : *twice) x *= 1.5;
         EXPECT_LE(distance(d_k, expected.d_k), 4e-6);
