@@ -1,4 +1,5 @@
 // Writing, comparing and hashing configs, and the reference of all keys.
+#include <map>
 #include <set>
 
 #include "base/error.h"
@@ -119,10 +120,17 @@ std::string to_toml(const Config& config) {
   return out;
 }
 
+// Keys at their defaults are left out, so that a later version with one key more still goes on with
+// the checkpoints of this one.
 std::string config_hash(const Config& config) {
+  const Config standard;
+  std::map<std::string, std::string> defaults;
+  visit_fields(standard, [&](const FieldInfo& field, const auto& value) {
+    defaults[field.key()] = toml(value);
+  });
   std::string text;
   for (const auto& [key, value, hashed] : written_fields(config))
-    if (hashed) text += key + " = " + value + "\n";
+    if (hashed && value != defaults.at(key)) text += key + " = " + value + "\n";
   return sha256(text);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/rng.h"
 #include "config/kinds.h"
 #include "config/recipe.h"
@@ -248,6 +249,14 @@ TEST(Hash, StepsAreFreeWhereTheScheduleDoesNotDependOnThem) {
     EXPECT_EQ(config_hash(read("", base)) == config_hash(read("", longer)), free) << schedule;
     EXPECT_EQ(differences(read("", base), read("", longer)).empty(), free) << schedule;
   }
+}
+
+TEST(Hash, ANewKeyAtItsDefaultChangesNothing) {
+  auto config = read("");
+  EXPECT_EQ(config_hash(Config()), sha256(""));
+  // Any key may be the new one.
+  config.data.label_at = LabelAt::kLast;
+  EXPECT_NE(config_hash(config), config_hash(read("")));
 }
 
 TEST(Hash, DoesNotDependOnHowTheRecipeIsWritten) {
