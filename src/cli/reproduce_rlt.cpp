@@ -1,7 +1,9 @@
 // The runs of the study, one after the other, then its tables and its page.
 #include "cli/reproduce_rlt.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -51,8 +53,7 @@ RltSeed seed_of(const RunRecord& run, const std::map<std::int64_t, std::int64_t>
   return seed;
 }
 
-/// What the seeds of a run have on record; those that an interruption left unfinished are not
-/// there.
+/// What the seeds of a run that have ended have on record.
 RltResult result_of(const RltRun& run, const Config& config,
                     const std::vector<RunRecord>& records) {
   RltResult result{.task = run.task, .model = run.model.name, .seeds = {}, .failed = 0};
@@ -92,6 +93,7 @@ bool train_run(const RltRun& run, const Config& config, const ReproduceRlt& requ
               .interrupted;
 }
 
+/// Not interrupted: what goes on later is neither a result nor a failure.
 bool ended(const RunRecord& run) {
   return run.state == RunState::kFinished || run.state == RunState::kDiverged ||
          run.state == RunState::kFailed;

@@ -1,8 +1,6 @@
 // The fused operations without attention.
 #include "tensor/fused.h"
 
-#include <algorithm>
-
 #include "tensor/fused_rows.h"
 #include "tensor/kernels.h"
 #include "tensor/profile.h"

@@ -14,7 +14,7 @@ using Context = torch::autograd::AutogradContext;
 using Variables = torch::autograd::variable_list;
 
 // Scratch of a thread beyond that of one head's attention.
-enum Scratch : std::size_t { kQueries = 2, kKeys, kQuerySlopes, kKeySlopes, kValueSlopes };
+enum Scratch : std::size_t { kQueries = 2, kKeys, kQuerySlopes, kKeySlopes, kValueSlopes, kRow };
 
 // What forward and backward pass know alike.
 struct Joint {
@@ -59,11 +59,10 @@ void for_groups(const std::vector<Sequence>& sequences, std::int64_t groups, con
 class Heads {
  public:
   Heads(const Joint& joint, const Tensor& qkv, const Sequence& sequence)
-      : how_(joint.how),
-        joint_(joint),
+      : joint_(joint),
         sequence_(sequence),
         stride_(qkv.size(-1)),
-        width_(stride_ / (how_.heads + 2 * how_.groups)),
+        width_(stride_ / (joint.how.heads + 2 * joint.how.groups)),
         data_(qkv.data_ptr<float>() + sequence.first * stride_) {}
 
   // Heads are counted through queries, keys and values.
@@ -83,40 +82,38 @@ class Heads {
   // From the slopes of a placed head to those of the raw one, which lies as here but in `d_qkv`.
   void place_back(std::int64_t head, const Tensor& scales, const Head& slopes, const Heads& d_qkv,
                   const Tensor& sums, std::int64_t part) const {
-    const auto one = head_scratch(0, width_);
     kernels().place_backward(raw(head).data, stride_, placing(head), scale(scales, head),
                              slopes.data, d_qkv.raw(head).data,
-                             sums.defined() ? sums.data_ptr<float>() + part * width_ : nullptr, one,
-                             sequence_.length, width_);
+                             sums.defined() ? sums.data_ptr<float>() + part * width_ : nullptr,
+                             head_scratch(kRow, width_), sequence_.length, width_);
   }
   [[nodiscard]] Head result(const Tensor& out, std::int64_t head) const {
-    const auto down = how_.heads * width_;
+    const auto down = joint_.how.heads * width_;
     return {out.data_ptr<float>() + sequence_.first * down + head * width_, down, width_};
   }
   [[nodiscard]] SoftmaxRow* softmax(const Tensor& rows, std::int64_t head) const {
     static_assert(sizeof(SoftmaxRow) == 2 * sizeof(float));
-    return reinterpret_cast<SoftmaxRow*>(rows.data_ptr<float>()) + sequence_.first * how_.heads +
-           head * sequence_.length;
+    return reinterpret_cast<SoftmaxRow*>(rows.data_ptr<float>()) +
+           sequence_.first * joint_.how.heads + head * sequence_.length;
   }
 
  private:
   [[nodiscard]] float* scale(const Tensor& scales, std::int64_t head) const {
-    if (!how_.norm) return nullptr;
-    return scales.data_ptr<float>() + sequence_.first * (how_.heads + how_.groups) +
+    if (!joint_.how.norm) return nullptr;
+    return scales.data_ptr<float>() + sequence_.first * (joint_.how.heads + joint_.how.groups) +
            head * sequence_.length;
   }
   [[nodiscard]] HeadPlacing placing(std::int64_t head) const {
-    const auto& gains = head < how_.heads ? joint_.q_gains : joint_.k_gains;
+    const auto& gains = head < joint_.how.heads ? joint_.q_gains : joint_.k_gains;
     const auto first = joint_.lengths.empty() ? 0 : sequence_.first * (width_ / 2);
-    return {.norm = how_.norm,
-            .norm_first = how_.norm_first,
+    return {.norm = joint_.how.norm,
+            .norm_first = joint_.how.norm_first,
             .gains = gains.defined() ? gains.data_ptr<float>() : nullptr,
-            .eps = static_cast<float>(how_.eps),
+            .eps = static_cast<float>(joint_.how.eps),
             .cos = joint_.cos.data_ptr<float>() + first,
             .sin = joint_.sin.data_ptr<float>() + first};
   }
 
-  const JointHeads& how_;
   const Joint& joint_;
   Sequence sequence_;
   std::int64_t stride_, width_;

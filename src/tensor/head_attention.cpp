@@ -25,7 +25,7 @@ ShortHead short_head(const HeadInput& in, std::int64_t out_stride) {
 }  // namespace
 
 float* head_scratch(std::size_t n, std::int64_t numbers) {
-  thread_local std::array<std::vector<float>, 7> memory;
+  thread_local std::array<std::vector<float>, 8> memory;
   auto& one = memory.at(n);
   if (one.size() < static_cast<std::size_t>(numbers)) one.resize(static_cast<std::size_t>(numbers));
   return one.data();

@@ -6,21 +6,10 @@
 namespace rondo::kernel_body {
 
 template <typename Isa>
-inline void scale_row(const float* row, const float* gains, float by, float* to,
-                      std::int64_t width) {
-  if (gains == nullptr) {
-#pragma omp simd
-    for (std::int64_t j = 0; j < width; ++j) to[j] = row[j] * by;
-  } else {
-#pragma omp simd
-    for (std::int64_t j = 0; j < width; ++j) to[j] = row[j] * by * gains[j];
-  }
-}
-
-template <typename Isa>
 void place(const float* from, std::int64_t stride, const HeadPlacing& by, float* scale, bool again,
            float* to, std::int64_t rows, std::int64_t width) {
   const auto half = width / 2;
+  const bool first = by.norm && by.norm_first;
   for (std::int64_t t = 0; t < rows; ++t) {
     const float* row = from + t * stride;
     const float *cos = by.cos + t * half, *sin = by.sin + t * half;
@@ -31,9 +20,9 @@ void place(const float* from, std::int64_t stride, const HeadPlacing& by, float*
       else
         rms_norm<Isa, float>(x, by.gains, by.eps, out, scale + t, 1, width);
     };
-    if (by.norm && by.norm_first) norm(row);
-    rotate<Isa>(by.norm && by.norm_first ? out : row, out, cos, sin, 1, half, false);
-    if (by.norm && !by.norm_first) norm(out);
+    if (first) norm(row);
+    rotate<Isa>(first ? out : row, out, cos, sin, 1, half, false);
+    if (by.norm && !first) norm(out);
   }
 }
 

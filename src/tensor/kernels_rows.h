@@ -42,21 +42,25 @@ void swiglu_backward(const float* gate_up, const float* d_out, float* d_gate_up,
   }
 }
 
+/// to = row · by ⊙ gains; `gains` may be null, `to` may be `row`.
+template <typename Isa, typename Out>
+inline void scale_row(const float* row, const float* gains, float by, Out* to, std::int64_t width) {
+  if (gains == nullptr) {
+#pragma omp simd
+    for (std::int64_t j = 0; j < width; ++j) store<Isa>(to + j, row[j] * by);
+  } else {
+#pragma omp simd
+    for (std::int64_t j = 0; j < width; ++j) store<Isa>(to + j, row[j] * by * gains[j]);
+  }
+}
+
 template <typename Isa, typename Out>
 void rms_norm(const float* x, const float* gains, float eps, Out* out, float* scale,
               std::int64_t rows, std::int64_t width) {
   for (std::int64_t i = 0; i < rows; ++i) {
     const float* row = x + i * width;
-    Out* to = out + i * width;
-    const float r = 1.0f / std::sqrt(dot<Isa>(row, row, width) / static_cast<float>(width) + eps);
-    scale[i] = r;
-    if (gains == nullptr) {
-#pragma omp simd
-      for (std::int64_t j = 0; j < width; ++j) store<Isa>(to + j, row[j] * r);
-    } else {
-#pragma omp simd
-      for (std::int64_t j = 0; j < width; ++j) store<Isa>(to + j, row[j] * r * gains[j]);
-    }
+    scale[i] = 1.0f / std::sqrt(dot<Isa>(row, row, width) / static_cast<float>(width) + eps);
+    scale_row<Isa>(row, gains, scale[i], out + i * width, width);
   }
 }
 

@@ -214,7 +214,10 @@ TEST_P(Fused, LaterTokensChangeNothingEarlier) {
   const JointHeads how{.heads = 2, .groups = 2, .rotary = table_of(130, 16)};
   const auto attend = [&] { return joint_attention(qkv, {}, {}, how, {}, Form::kFused); };
   const auto before = attend();
-  qkv.narrow(1, 100, 30).fill_(9);
+  const auto later = qkv.narrow(1, 100, 30);
+  later.narrow(2, 0, 32).fill_(3);
+  later.narrow(2, 32, 32).fill_(9);
+  later.narrow(2, 64, 32).fill_(-9);
   const auto after = attend();
   EXPECT_TRUE(before.narrow(1, 0, 100).equal(after.narrow(1, 0, 100)));
 }
