@@ -37,6 +37,13 @@ std::vector<RecurrenceTable> chosen_tables(const std::string& only) {
   fail("--only {}: expected one of {}", one_line(only), join(names, ", "));
 }
 
+std::vector<RecurrenceModel> models_of(const std::vector<RecurrenceTable>& tables) {
+  std::vector<RecurrenceModel> models;
+  for (const auto& table : tables)
+    models.insert(models.end(), table.models.begin(), table.models.end());
+  return models;
+}
+
 /// Losses of a run after 1 … 3 K loops: `rows[]{loops, loss_nats, bits_per_byte}`; nothing when
 /// interrupted.
 std::optional<Json> sweep(const fs::path& dir, const RecurrenceModel& model, std::int64_t threads) {
@@ -150,21 +157,20 @@ void reproduce_recurrence(const ReproduceRecurrence& request, int& status) {
                       .tables = chosen_tables(request.only),
                       .results = {},
                       .claims = {}};
-  std::size_t models = 0, number = 0;
-  for (const auto& table : page.tables) models += table.models.size();
-  log("{}: {}; {} models, seeds {}", scale.name, scale.summary, models,
+  const auto models = models_of(page.tables);
+  log("{}: {}; {} models, seeds {}", scale.name, scale.summary, models.size(),
       fmt::join(scale.seeds, ", "));
-  for (const auto& table : page.tables)
-    for (const auto& model : table.models) {
-      log("\n{} of {}: {}, {}", ++number, models, model.layout, model.form);
-      auto result = result_of(model, scale, request);
-      if (!result) {
-        log("stopped; the same command goes on");
-        status = interrupt_exit_status();
-        return;
-      }
-      page.results.push_back(std::move(*result));
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    log("\n{} of {}: {}, {}", i + 1, models.size(), models[i].layout, models[i].form);
+    auto result = result_of(models[i], scale, request);
+    if (!result) {
+      log("stopped; the same command goes on");
+      status = interrupt_exit_status();
+      break;
     }
+    page.results.push_back(std::move(*result));
+  }
+  if (page.results.empty()) return;
   page.claims = judge_recurrence(page.results);
   page.written = now_text();
   const fs::path out = request.out;

@@ -153,9 +153,9 @@ void resolve_task(DataConfig& data, std::string_view source) {
           "prefixes; leave it \"final\"",
           source, one_line(data.task));
   require(!used || data.label_at == LabelAt::kMark || has_label(data.task),
-          "{}: data.label_at = \"last\" with data.task = \"{}\": only parity, mod5-flat, "
-          "mod5-brackets, even-pairs and cycle have one label an example; leave it \"mark\"",
-          source, one_line(data.task));
+          "{}: data.label_at = \"last\" with data.task = \"{}\": only {} have one label an "
+          "example; leave it \"mark\"",
+          source, one_line(data.task), fmt::join(kLabelTasks, ", "));
   require(data.length_groups == 0 || used,
           "{}: data.length_groups = {} is for data.source = \"task\"; leave it 0", source,
           data.length_groups);

@@ -2,15 +2,8 @@
 #include "config/task_lengths.h"
 
 #include <algorithm>
-#include <array>
 
 namespace rondo {
-namespace {
-
-constexpr std::array<std::string_view, 5> kLabelTasks = {"parity", "mod5-flat", "mod5-brackets",
-                                                         "even-pairs", "cycle"};
-
-}  // namespace
 
 bool has_label(std::string_view task) {
   return std::find(kLabelTasks.begin(), kLabelTasks.end(), task) != kLabelTasks.end();

@@ -2,6 +2,7 @@
 // and how many tokens an example has. docs/tasks.md describes the tasks.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -24,7 +25,9 @@ struct TaskLengths {
 /// Whether the name of a task is that of a file with a user's examples.
 bool is_task_file(std::string_view task);
 
-/// Whether a task has one label an example and ends in a '=' where it is due.
+/// Tasks with one label an example, which end in a '=' where it is due.
+inline constexpr std::array<std::string_view, 5> kLabelTasks = {
+    "parity", "mod5-flat", "mod5-brackets", "even-pairs", "cycle"};
 bool has_label(std::string_view task);
 
 /// The lengths that a task is trained on unless a recipe says otherwise; nothing for a file, which

@@ -238,7 +238,7 @@ TEST(RecipeErrors, Contradictions) {
        "leave it false"},
       {"[data]\nsource = \"task\"\ntask = \"s5\"\nlabel_at = \"last\"",
        "r.toml: data.label_at = \"last\" with data.task = \"s5\": only parity, mod5-flat, "
-       "mod5-brackets, even-pairs and cycle have one label an example; leave it \"mark\""},
+       "mod5-brackets, even-pairs, cycle have one label an example; leave it \"mark\""},
       {"[data]\nsource = \"task\"\ntask = \"s5\"\nsupervise = \"prefix\"",
        "r.toml: data.supervise = \"prefix\" with data.task = \"s5\": only parity has labels of "
        "prefixes; leave it \"final\""},
