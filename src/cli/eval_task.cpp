@@ -12,9 +12,17 @@
 namespace rondo {
 namespace {
 
+/// Whether that is the task that a model was trained on; a file may be named in several ways.
+bool is_own(const DataConfig& own, const std::string& task) {
+  if (own.source != DataSource::kTask) return false;
+  if (own.task == task || !is_task_file(own.task) || !is_task_file(task)) return own.task == task;
+  std::error_code missing;
+  return fs::equivalent(own.task, task, missing);
+}
+
 /// The recipe's own data section, or the defaults for another task.
 DataConfig data_for(const DataConfig& own, const std::string& task) {
-  if (own.source == DataSource::kTask && own.task == task) return own;
+  if (is_own(own, task)) return own;
   Config config;
   config.data.source = DataSource::kTask;
   config.data.task = task;
@@ -45,7 +53,8 @@ std::optional<Json> score_task(const OpenedModel& opened, const TaskRequest& req
   if (request.lengths) lengths = parse_integers(*request.lengths, "--lengths");
   std::shared_ptr<const Task> other_file;
   std::optional<TaskData> data;
-  if (is_task_file(request.task) && request.task != config.data.task)
+  const bool own = is_own(config.data, request.task);
+  if (is_task_file(request.task) && !own)
     other_file = open_task(request.task);
   else
     data.emplace(data_for(config.data, request.task));
@@ -58,8 +67,9 @@ std::optional<Json> score_task(const OpenedModel& opened, const TaskRequest& req
     if (results.empty()) return std::nullopt;
     for (auto& row : task_rows(task, set, results)) {
       // Trained on is what this model was trained on, not what the task is usually.
-      if (config.data.source != DataSource::kTask || config.data.task != request.task)
-        row["trained"] = false;
+      if (!own) row["trained"] = false;
+      if (config.model.kind == ModelKind::kRlt)
+        row["feedback_interval"] = config.model.feedback_interval;
       rows.push_back(std::move(row));
     }
   }

@@ -94,9 +94,9 @@ void check_memory(const Config& config, std::int64_t loops, std::size_t read, st
   const auto free = static_cast<double>(free_memory_bytes());
   require(tokens * each <= free,
           "{} {}: {:.0f} tokens at {} loops take {} of memory and {} are free; expected fewer "
-          "tokens or loops",
+          "tokens{}",
           whole_pass ? "--score of" : "--max-tokens", more, tokens, loops, bytes(tokens * each),
-          bytes(free));
+          bytes(free), loops > 1 ? " or loops" : "");
 }
 
 void print_scores(const GenerateArguments& arguments, const TextForm& form,

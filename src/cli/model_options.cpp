@@ -34,8 +34,10 @@ void add_feedback_interval(CLI::App& command, ModelOptions& options) {
 OpenedModel open_model(const ModelOptions& options, bool loops_given) {
   auto opened = open_model(options.model, options.best);
   refuse_loops_of_rlt(opened.stored.config, loops_given);
-  if (options.interval >= 0)
+  if (options.interval >= 0) {
     set_feedback_interval(opened.stored.model, options.interval, "--feedback-interval");
+    opened.stored.config.model.feedback_interval = options.interval;
+  }
   if (options.grid) choose_timestep_grid(opened.stored, *options.grid);
   return opened;
 }

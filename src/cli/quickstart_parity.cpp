@@ -33,6 +33,10 @@ TextTable parity_table(std::span<const RunRecord> runs) {
       if (point.metric == "accuracy") row.push_back(fmt::format("{:.1f}", 100 * point.value));
     table.add(std::move(row));
   }
+  std::vector<std::string> guess = {"guessing", ""};
+  for (const auto& point : runs.front().summary.length_sweep)
+    if (point.metric == "accuracy") guess.push_back(fmt::format("{:.1f}", 100 * point.chance));
+  table.add(std::move(guess));
   return table;
 }
 

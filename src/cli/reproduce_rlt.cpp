@@ -42,11 +42,14 @@ std::map<std::int64_t, std::int64_t> lengths_of(const RltRun& run, const Config&
 RltSeed seed_of(const RunRecord& run, const std::map<std::int64_t, std::int64_t>& lengths) {
   RltSeed seed{.seed = run.summary.seed,
                .validation = run.summary.accuracy,
+               .course = {},
                .selected = std::llround(run.summary.selected_step),
                .solved = {},
                .test = {}};
-  for (const auto& event : run.validations)
+  for (const auto& event : run.validations) {
+    seed.course[event.step] = event.accuracy;
     if (!seed.solved && event.accuracy >= kSolved) seed.solved = event.step;
+  }
   for (const auto& point : run.summary.length_sweep)
     for (const auto& [paper, here] : lengths)
       if (here == point.length) seed.test[{point.metric, paper}] = point.value;
@@ -66,7 +69,8 @@ RltResult result_of(const RltRun& run, const Config& config,
     result.seeds.push_back(seed_of(record, result.lengths));
     for (const auto& point : record.summary.length_sweep)
       for (const auto& [paper, here] : result.lengths)
-        if (here == point.length) result.chance[{point.metric, paper}] = point.chance;
+        if (here == point.length)
+          result.rates[{point.metric, paper}] = {point.chance, point.majority};
   }
   return result;
 }

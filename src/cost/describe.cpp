@@ -210,11 +210,11 @@ Json describe(const Config& config, const DescribeOptions& options) {
   out["effective_depth"] = effective_depth(config);
   if (model.kind == ModelKind::kRlt) {
     const auto stages = sequential_stages(config);
-    out["decoder_stages"] = {{"feedback_interval", model.feedback_interval},
-                             {"sequential", stages.stages},
-                             {"at_every_token", stages.at_every_token},
-                             {"parallel", stages.parallel},
-                             {"back_propagated", stages.back_propagated}};
+    out["decoder_stages"] = {
+        {"feedback_interval", model.feedback_interval}, {"sequential", stages.stages},
+        {"at_every_token", stages.at_every_token},      {"parallel", stages.parallel},
+        {"back_propagated", stages.back_propagated},    {"merges", stages.merges},
+        {"merges_back_propagated", stages.merges_back}};
   }
   out["optimizer_groups"] = optimizer_json(config, vocab);
   out["inference"] = inference_json(config, vocab, options);

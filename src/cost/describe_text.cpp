@@ -95,9 +95,12 @@ std::string stages_text(const Json& stages) {
   table.add({"sequential decoder stages", exact(stages["sequential"]),
              fmt::format("{} with feedback at every token, {} with none",
                          exact(stages["at_every_token"]), exact(stages["parallel"]))});
-  table.add({"recurrent path", exact(stages["sequential"]),
-             fmt::format("decoder blocks from the first token to the last; {} back-propagated",
-                         exact(stages["back_propagated"]))});
+  // Without decoder layers the state is what the merge makes.
+  const bool merges = stages["sequential"].get<std::int64_t>() == 0;
+  table.add({"recurrent path", exact(stages[merges ? "merges" : "sequential"]),
+             fmt::format("{} from the first token to the last; {} back-propagated",
+                         merges ? "merges" : "decoder blocks",
+                         exact(stages[merges ? "merges_back_propagated" : "back_propagated"]))});
   return section("Recurrence", table);
 }
 

@@ -162,10 +162,14 @@ std::int64_t chunks_of(std::int64_t tokens, std::int64_t interval) {
 SequentialStages sequential_stages(const Config& config) {
   const auto& model = config.model;
   const auto layers = model.decoder_layers, interval = model.feedback_interval;
-  return {.stages = chunks_of(config.data.sequence_length, interval) * layers,
+  const auto chunks = chunks_of(config.data.sequence_length, interval);
+  const auto back = chunks_of(rlt_tokens(config), interval);
+  return {.stages = chunks * layers,
           .at_every_token = config.data.sequence_length * layers,
           .parallel = layers,
-          .back_propagated = chunks_of(rlt_tokens(config), interval) * layers};
+          .back_propagated = back * layers,
+          .merges = interval == 0 ? 0 : chunks,
+          .merges_back = interval == 0 ? 0 : back};
 }
 
 GradientHorizon gradient_horizon(const Config& config) {

@@ -33,6 +33,8 @@ struct SequentialStages {
   std::int64_t at_every_token = 0;  ///< the same for B = 1: S L_D
   std::int64_t parallel = 0;        ///< the same for B = 0: L_D
   std::int64_t back_propagated = 0;  ///< of `stages`, those that one backward pass goes through
+  std::int64_t merges = 0;           ///< ⌈S/B⌉ states fed back, 0 for B = 0
+  std::int64_t merges_back = 0;      ///< of `merges`, likewise
 };
 SequentialStages sequential_stages(const Config& config);
 

@@ -14,6 +14,8 @@ namespace rondo {
 namespace {
 
 constexpr std::uint64_t kRedraws = 64;
+// Examples of a length looked at for one that is not excluded.
+constexpr std::uint64_t kTrials = 16384;
 
 Task s5_task() { return group_task("s5", *open_group("s5"), {}, "products of permutations of 5"); }
 Task s5_swaps_task() {
@@ -152,6 +154,15 @@ TaskSample TaskStream::sample(std::uint64_t index) const {
       "task {}: lengths {} to {} hold too few examples that are not in another split; expected "
       "longer ones",
       task_->name, lengths_.min, lengths_.max);
+}
+
+bool TaskStream::has_any(std::int64_t length) const {
+  const auto lengths = settle(*task_, {.min = length, .max = length});
+  for (std::uint64_t attempt = 0; attempt < kTrials; ++attempt) {
+    Draws draws(seed_, name_, attempt);
+    if (!excluded_.contains(task_->generate(draws, lengths).input)) return true;
+  }
+  return false;
 }
 
 TaskSample label_sample(std::string_view text, char label) {

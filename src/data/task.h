@@ -135,6 +135,8 @@ class TaskStream {
 
   /// Example `index`. Throws an input error when 64 redraws were all excluded.
   [[nodiscard]] TaskSample sample(std::uint64_t index) const;
+  /// Whether one of the stream's lengths has an example that is not excluded; found by trying.
+  [[nodiscard]] bool has_any(std::int64_t length) const;
   /// As settled.
   [[nodiscard]] TaskRange lengths() const { return lengths_; }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <unordered_set>
 
 #include "base/error.h"
@@ -31,6 +32,20 @@ FileParts open_parts(const DataConfig& data) {
 std::string range_words(TaskRange lengths) {
   return lengths.min == lengths.max ? fmt::format("{}", lengths.min)
                                     : fmt::format("{} to {}", lengths.min, lengths.max);
+}
+
+/// Lengths of a training stream whose inputs are all held out, by what is held out.
+std::vector<std::string> taken_lengths(const TaskStream& stream,
+                                       std::span<const TaskExamples> held_out) {
+  std::set<std::int64_t> lengths;
+  for (const auto& set : held_out)
+    for (const auto& sample : set.samples) lengths.insert(sample.length);
+  std::vector<std::string> taken;
+  for (const auto length : lengths) {
+    const bool trained = length >= stream.lengths().min && length <= stream.lengths().max;
+    if (trained && !stream.has_any(length)) taken.push_back(std::to_string(length));
+  }
+  return taken;
 }
 
 std::uint64_t seed_or(std::uint64_t seed, std::uint64_t otherwise) {
@@ -71,8 +86,9 @@ std::vector<TaskSample> draw_examples(const Task& task, const TaskStream& stream
   for (std::uint64_t i = 0; static_cast<std::int64_t>(samples.size()) < count; ++i) {
     auto sample = stream.sample(i);
     require(static_cast<std::int64_t>(i) < kTries * count,
-            "task {}: lengths {} hold fewer than {} different examples; ask for fewer", task.name,
-            range_words(stream.lengths()), count);
+            "task {}: lengths {} hold fewer than {} different examples; ask for fewer "
+            "(data.validation_examples, data.test_examples, --examples)",
+            task.name, range_words(stream.lengths()), count);
     if (!task.identity || seen.insert(task.identity(sample)).second)
       samples.push_back(std::move(sample));
   }
@@ -102,12 +118,13 @@ TaskData::TaskData(const DataConfig& data) : data_(data) {
   validation_ = std::make_shared<const std::vector<TaskExamples>>(draw(
       TaskSplit::validation, data_.validation_seed, validation_sets(*held_out_, data, lengths_)));
   if (held_out_ == trained_) {
-    for (const auto& set : *validation_) stream.exclude(set.samples);
     std::vector<TaskSet> near;
     for (const auto& set : test_sets_)
       if (set.lengths.min <= lengths_.max) near.push_back(set);
-    for (const auto& set : draw(TaskSplit::test, data_.test_seed, near))
-      stream.exclude(set.samples);
+    auto held_out = draw(TaskSplit::test, data_.test_seed, near);
+    held_out.insert(held_out.end(), validation_->begin(), validation_->end());
+    for (const auto& set : held_out) stream.exclude(set.samples);
+    taken_ = taken_lengths(stream, held_out);
   } else {
     training_examples_ = trained_->count(lengths_);
   }
@@ -148,6 +165,9 @@ void TaskData::describe() {
       range_words(lengths_),
       training_examples_ == 0 ? std::string() : fmt::format(", {} examples", training_examples_),
       held_out);
+  if (!taken_.empty())
+    description_ += fmt::format("; every input of length {} is held out, none is trained on",
+                                fmt::join(taken_, ", "));
 }
 
 std::vector<Batch> TaskData::batches(std::uint64_t first, std::int64_t count,
@@ -191,6 +211,19 @@ std::vector<TaskExamples> TaskData::draw(TaskSplit split, std::uint64_t seed,
   return list;
 }
 
+TaskRates TaskData::guess() const {
+  TaskRates sum;
+  double examples = 0;
+  for (const auto& set : *validation_) {
+    const auto rates = held_out_->rates(set.lengths, held_out_->metrics.front());
+    const auto count = static_cast<double>(set.samples.size());
+    sum.chance += count * rates.chance;
+    sum.majority += count * rates.majority;
+    examples += count;
+  }
+  return {.chance = sum.chance / examples, .majority = sum.majority / examples};
+}
+
 std::vector<TaskExamples> file_examples(const Task& file, std::span<const std::int64_t> lengths,
                                         std::int64_t examples) {
   DataConfig asked;
@@ -198,7 +231,7 @@ std::vector<TaskExamples> file_examples(const Task& file, std::span<const std::i
   asked.test_examples = examples;
   const auto task = std::make_shared<const Task>(file);
   std::vector<TaskExamples> list;
-  for (const auto& set : test_sets(file, asked, file.training)) {
+  for (const auto& set : test_sets(file, asked, file.training, "--lengths")) {
     const TaskStream stream(task, 0, TaskSplit::test, set.lengths);
     list.push_back({.lengths = set.lengths,
                     .split = "all",
@@ -216,7 +249,8 @@ std::vector<TaskExamples> TaskData::test(std::span<const std::int64_t> lengths,
   auto asked = data_;
   asked.test_lengths.assign(lengths.begin(), lengths.end());
   if (examples > 0) asked.test_examples = examples;
-  return draw(TaskSplit::test, data_.test_seed, test_sets(*held_out_, asked, lengths_));
+  return draw(TaskSplit::test, data_.test_seed,
+              test_sets(*held_out_, asked, lengths_, "--lengths"));
 }
 
 }  // namespace rondo

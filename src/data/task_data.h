@@ -61,6 +61,8 @@ class TaskData {
 
   /// What is validated on while training.
   [[nodiscard]] const std::vector<TaskExamples>& validation() const { return *validation_; }
+  /// What answers without knowledge of the input score there, by the first metric.
+  [[nodiscard]] TaskRates guess() const;
   /// What the length sweep is made on, by length; or the same at other lengths or numbers
   /// (0 = the recipe's). Throws an input error for a length that the task does not have as asked.
   [[nodiscard]] std::vector<TaskExamples> test() const;
@@ -85,6 +87,7 @@ class TaskData {
   std::shared_ptr<const TaskStream> stream_;
   std::int64_t longest_row_ = 0, training_examples_ = 0;
   double mean_row_ = 0;
+  std::vector<std::string> taken_;  ///< lengths whose inputs are all held out
   std::string sha256_, description_;
 };
 
@@ -95,8 +98,9 @@ std::vector<TaskExamples> file_examples(const Task& file, std::span<const std::i
                                         std::int64_t examples);
 
 /// The sets that a recipe asks for: its own lengths and numbers, else those of the protocol, whose
-/// lengths keep their ratio to the longest one trained on.
+/// lengths keep their ratio to the longest one trained on. `key` names test lengths in errors.
 std::vector<TaskSet> validation_sets(const Task& task, const DataConfig& data, TaskRange trained);
-std::vector<TaskSet> test_sets(const Task& task, const DataConfig& data, TaskRange trained);
+std::vector<TaskSet> test_sets(const Task& task, const DataConfig& data, TaskRange trained,
+                               const char* key = "data.test_lengths");
 
 }  // namespace rondo

@@ -80,7 +80,9 @@ std::span<const Example> select_examples(const Examples& examples, TaskRange len
                        [](std::int64_t length, const Example& e) { return length < e.length; });
   require(first != last, "{}: no example of length {}{}; expected lengths that occur in it", name,
           lengths.min,
-          lengths.max == lengths.min ? std::string() : fmt::format(" to {}", lengths.max));
+          lengths.max == lengths.min  ? std::string()
+          : lengths.max < lengths.min ? " or more"
+                                      : fmt::format(" to {}", lengths.max));
   return {first, last};
 }
 

@@ -15,6 +15,9 @@ std::vector<TaskSet> sets_at(const Task& task, std::span<const std::int64_t> len
                              std::int64_t examples, const char* key) {
   std::vector<TaskSet> sets;
   for (const auto length : lengths) {
+    require(length >= task.shortest && length <= task.longest,
+            "{}: task {}: length {}; expected {} to {}", key, task.name, length, task.shortest,
+            task.longest);
     const TaskRange single{.min = length, .max = length};
     const TaskRange settled = settle(task, single);
     require(settled == single,
@@ -39,14 +42,18 @@ std::vector<TaskSet> protocol(const Task& task, const std::vector<TaskSet>& publ
                               TaskRange trained) {
   if (trained == task.training || task.count) return published;
   std::vector<TaskSet> sets;
-  for (const auto& set : published) {
-    const auto moved = scaled(task, set, trained);
-    const bool known = std::any_of(sets.begin(), sets.end(), [&](const TaskSet& other) {
-      return other.lengths == moved.lengths;
-    });
-    if (!known) sets.push_back(moved);
-  }
+  for (const auto& set : published) sets.push_back(scaled(task, set, trained));
   return sets;
+}
+
+/// The first set of each range: a second one would hold the same examples.
+void keep_first(std::vector<TaskSet>& sets) {
+  std::vector<TaskSet> kept;
+  for (const auto& set : sets)
+    if (std::none_of(kept.begin(), kept.end(),
+                     [&](const TaskSet& other) { return other.lengths == set.lengths; }))
+      kept.push_back(set);
+  sets = std::move(kept);
 }
 
 void set_examples(std::vector<TaskSet>& sets, const Task& task, std::int64_t examples) {
@@ -76,16 +83,18 @@ std::vector<TaskSet> validation_sets(const Task& task, const DataConfig& data, T
     for (auto& set : sets) set.lengths.min = std::clamp(set.lengths.min, trained.min, trained.max);
     for (auto& set : sets) set.lengths.max = std::clamp(set.lengths.max, trained.min, trained.max);
   }
+  keep_first(sets);
   set_examples(sets, task, data.validation_examples);
   return sets;
 }
 
-std::vector<TaskSet> test_sets(const Task& task, const DataConfig& data, TaskRange trained) {
+std::vector<TaskSet> test_sets(const Task& task, const DataConfig& data, TaskRange trained,
+                               const char* key) {
   auto sets = data.test_lengths.empty()
                   ? protocol(task, task.test, trained)
                   : sets_at(task, data.test_lengths,
-                            task.test.empty() ? kExamples : task.test.front().examples,
-                            "data.test_lengths");
+                            task.test.empty() ? kExamples : task.test.front().examples, key);
+  keep_first(sets);
   set_examples(sets, task, data.test_examples);
   return sets;
 }

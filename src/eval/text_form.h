@@ -40,7 +40,7 @@ class TextForm {
 
  private:
   std::shared_ptr<const Tokenizer> tokenizer_;  ///< none for a task
-  bool elements_ = false;                       ///< a task whose text is a list of numbers
+  std::int32_t elements_ = 0;  ///< of the group whose words a task's text is, as numbers; 0: bytes
 };
 
 }  // namespace rondo

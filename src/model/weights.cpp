@@ -91,11 +91,12 @@ void load_weights(Model& model, const TensorFile& file, const std::string& sourc
   std::set<std::string> used;
   visit_parameters(model, [&](const std::string& name, Parameter& parameter) {
     const auto found = file.tensors.find(name);
-    require(found != file.tensors.end(), "{}: tensor {} is missing; expected shape {}", source,
-            name, shape_text(parameter.shape));
+    require(found != file.tensors.end(),
+            "{}: tensor {} is missing; expected shape {} in this model", source, name,
+            shape_text(parameter.shape));
     const auto& tensor = found->second;
     require(tensor.sizes() == at::IntArrayRef(parameter.shape),
-            "{}: tensor {} has shape {}, expected {} from its config", source, name,
+            "{}: tensor {} has shape {}, expected {} in this model", source, name,
             shape_text(tensor.sizes()), shape_text(parameter.shape));
     require(tensor.is_floating_point(), "{}: tensor {} does not hold floating-point numbers",
             source, name);
@@ -103,8 +104,9 @@ void load_weights(Model& model, const TensorFile& file, const std::string& sourc
     used.insert(name);
   });
   for (const auto& [name, tensor] : file.tensors)
-    require(used.contains(name), "{}: tensor {} is not part of the model of its config", source,
-            name);
+    require(used.contains(name),
+            "{}: tensor {} is not part of this model; expected weights of the same architecture",
+            source, name);
 }
 
 StoredModel read_model(const fs::path& file) {

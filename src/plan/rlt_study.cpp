@@ -53,7 +53,7 @@ const std::vector<RltScale>& rlt_scales() {
                   "seeds",
        .layers = 8,
        .seeds = {42, 43, 44},
-       .tables = {"validation", "longest", "lengths", "feedback", "alpha", "depth16"},
+       .tables = {"validation", "longest", "lengths", "feedback", "steps", "alpha", "depth16"},
        .tasks = {},
        .models = {},
        .long_mod5 = true}};
@@ -194,7 +194,10 @@ std::optional<OverSeeds> measured(std::span<const RltResult> results, const RltC
   for (const auto& result : results) {
     if (result.task != cell.task || result.model != cell.model) continue;
     for (const auto& seed : result.seeds) {
-      if (cell.length == 0) {
+      if (cell.step > 0) {
+        const auto at = seed.course.find(cell.step);
+        if (at != seed.course.end()) values.push_back(100 * at->second);
+      } else if (cell.length == 0) {
         values.push_back(100 * seed.validation);
       } else if (const auto at = seed.test.find({cell.metric, cell.length});
                  at != seed.test.end()) {

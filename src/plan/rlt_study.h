@@ -33,10 +33,11 @@ RltModel rlt_model(const std::string& name);
 /// A number of the paper, in per cent.
 struct RltCell {
   std::string task, model;
-  std::int64_t length = 0;  ///< of the test examples; 0 = validation after the last step
+  std::int64_t length = 0;  ///< of the test examples; 0 = validation
   double mean = 0;
   std::optional<double> sd = {};
   std::string metric = "accuracy";
+  std::int64_t step = 0;  ///< of a validation; 0 = after the last
 };
 
 /// A table of the paper.
@@ -46,6 +47,14 @@ struct RltTable {
   std::vector<RltCell> cells;
 };
 const std::vector<RltTable>& rlt_tables();
+
+/// When the seeds 42, 43 and 44 of a model had learned its task, as published.
+struct RltPublishedCourse {
+  std::string task, model;
+  std::string solved;    ///< first validation with 99 % right; "> 500": not by there, where it ends
+  std::string selected;  ///< step of the lowest validation loss; "" where none is given
+};
+const std::vector<RltPublishedCourse>& rlt_published_courses();
 
 /// How much is run.
 struct RltScale {
@@ -85,8 +94,9 @@ std::vector<RltRun> rlt_runs(const RltScale& scale, std::span<const std::string>
 /// What one seed of a run measured; shares, not per cent.
 struct RltSeed {
   std::string seed;
-  double validation = 0;      ///< accuracy after the last step
-  std::int64_t selected = 0;  ///< step of the lowest validation loss
+  double validation = 0;                       ///< accuracy after the last step
+  std::map<std::int64_t, double> course = {};  ///< and after earlier ones
+  std::int64_t selected = 0;                   ///< step of the lowest validation loss
   /// First validated step with at least 99 % right.
   std::optional<std::int64_t> solved;
   std::map<std::pair<std::string, std::int64_t>, double> test;  ///< by metric and length
@@ -98,7 +108,8 @@ struct RltResult {
   std::string task, model;
   std::vector<RltSeed> seeds;
   std::size_t failed = 0;  ///< seeds that diverged or failed
-  std::map<std::pair<std::string, std::int64_t>, double> chance = {};  ///< of the tests
+  /// Of the tests: what a guess gets, and the most frequent answer.
+  std::map<std::pair<std::string, std::int64_t>, std::pair<double, double>> rates = {};
   std::map<std::int64_t, std::int64_t> lengths = {};
 };
 

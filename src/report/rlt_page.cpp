@@ -36,20 +36,21 @@ std::optional<std::int64_t> length_here(const RltCell& cell, std::span<const Rlt
 std::string column_of(const RltCell& cell, std::span<const RltResult> results) {
   std::string text = cell.task;
   if (cell.length > 0) text += fmt::format(" {}", cell.length);
+  if (cell.step > 0) text += fmt::format(", step {}", cell.step);
   const auto here = length_here(cell, results);
   if (here && *here != cell.length) text += fmt::format(" (here {})", *here);
   if (cell.metric == "accuracy_prefix") text += ", every product";
   return text;
 }
 
-/// What guessing gets, "" where no run says so. Validation is at short lengths of its own, of which
-/// the shortest test is the nearest.
+/// What a guess and the most frequent answer get, "" where no run says so. Validation is at short
+/// lengths of its own, of which the shortest test is the nearest.
 std::string guess_text(const RltCell& cell, std::span<const RltResult> results) {
   for (const auto& result : results) {
     if (result.task != cell.task) continue;
-    for (const auto& [key, chance] : result.chance)
+    for (const auto& [key, rates] : result.rates)
       if (key.first == cell.metric && (cell.length == 0 || key.second == cell.length))
-        return fmt::format("{:.2f}", 100 * chance);
+        return fmt::format("{:.2f}, {:.2f}", 100 * rates.first, 100 * rates.second);
   }
   return "";
 }
@@ -82,7 +83,7 @@ std::string paper_table(const RltTable& table, std::span<const RltResult> result
     }
     rows.push_back(std::move(row));
   }
-  Row guess = {"<span class=\"fine\">guessing</span>"};
+  Row guess = {"<span class=\"fine\">guessing, most frequent answer</span>"};
   for (const auto& name : columns)
     guess.push_back("<span class=\"fine\">" + guesses[name] + "</span>");
   rows.push_back(std::move(guess));
@@ -127,7 +128,7 @@ std::vector<Chart> curves(const RunTable& runs) {
 
 DataTable rlt_table_data(const RltTable& table, std::span<const RltResult> results) {
   DataTable data;
-  data.columns = {"task",       "model",    "metric", "length", "length_here",
+  data.columns = {"task",       "model",    "metric", "length", "length_here", "step",
                   "paper_mean", "paper_sd", "mean",   "sd",     "seeds"};
   for (const auto& cell : table.cells) {
     const auto ours = measured(results, cell);
@@ -135,8 +136,9 @@ DataTable rlt_table_data(const RltTable& table, std::span<const RltResult> resul
     data.rows.push_back({cell.task, cell.model, cell.metric,
                          cell.length == 0 ? Cell(std::string("validation"))
                                           : Cell(static_cast<double>(cell.length)),
-                         here ? Cell(static_cast<double>(*here)) : Cell(std::nan("")), cell.mean,
-                         cell_of(cell.sd), ours ? Cell(ours->mean) : Cell(std::nan("")),
+                         here ? Cell(static_cast<double>(*here)) : Cell(std::nan("")),
+                         cell.step > 0 ? Cell(static_cast<double>(cell.step)) : Cell(std::nan("")),
+                         cell.mean, cell_of(cell.sd), ours ? Cell(ours->mean) : Cell(std::nan("")),
                          ours ? cell_of(ours->sd) : Cell(std::nan("")),
                          ours ? static_cast<double>(ours->seeds) : 0.0});
   }
@@ -145,8 +147,8 @@ DataTable rlt_table_data(const RltTable& table, std::span<const RltResult> resul
 
 DataTable rlt_course_data(std::span<const RltResult> results) {
   DataTable data;
-  data.columns = {"task",     "model",  "seeds",        "solved_by_step",
-                  "unsolved", "failed", "selected_step"};
+  data.columns = {"task",   "model",         "seeds",        "solved_by_step",     "unsolved",
+                  "failed", "selected_step", "paper_solved", "paper_selected_step"};
   for (const auto& result : results) {
     std::vector<std::string> seeds, solved, selected;
     double unsolved = 0;
@@ -156,8 +158,12 @@ DataTable rlt_course_data(std::span<const RltResult> results) {
       selected.push_back(std::to_string(seed.selected));
       unsolved += seed.solved ? 0 : 1;
     }
+    RltPublishedCourse paper;
+    for (const auto& course : rlt_published_courses())
+      if (course.task == result.task && course.model == result.model) paper = course;
     data.rows.push_back({result.task, result.model, join(seeds, " / "), join(solved, " / "),
-                         unsolved, static_cast<double>(result.failed), join(selected, " / ")});
+                         unsolved, static_cast<double>(result.failed), join(selected, " / "),
+                         paper.solved, paper.selected});
   }
   return data;
 }
@@ -186,8 +192,8 @@ std::string render_rlt_page(const RltPage& page) {
   out +=
       "<section id=\"course\">\n<h2>When each seed had learned its task</h2>\n<p "
       "class=\"how\">First "
-      "validation with 99 % right or more, – for never; the step whose checkpoint was "
-      "selected.</p>\n" +
+      "validation with 99 % right or more, – for never; the step whose checkpoint was selected. "
+      "Beside them the published ones, of 2000 steps.</p>\n" +
       html_of(rlt_course_data(page.results)) + "</section>\n";
   return out + page_end(!charts.empty());
 }

@@ -20,7 +20,7 @@ Json plan_training(const Config& recipe, const fs::path& out) {
   set_threads(static_cast<int>(config.engine.threads));
   const auto facts =
       preflight(config, data.training_tokens(), known_roof_gflops(), data.tokens_per_sequence());
-  refuse_if_too_large(facts, out);
+  refuse_if_too_large(config, facts, out);
   for (const auto& note : notes(config)) log("note: {}", note);
   return {{"text", data.description() + "\n" + preflight_text(config, facts)},
           {"parameters", facts.parameters},

@@ -108,7 +108,7 @@ std::string preflight_text(const Config& config, const Preflight& facts) {
   text += fmt::format("{} tokens in {} steps ({:.1f} per non-embedding parameter{}), {} FLOPs\n",
                       si(facts.tokens), config.train.steps, facts.tokens_per_parameter,
                       facts.epochs > 0 ? fmt::format(", {:.2f} epochs", facts.epochs)
-                                       : std::string(", no example twice"),
+                                       : std::string(", each example drawn anew"),
                       si(facts.flops));
   text += fmt::format("memory about {} ({} free), micro-batch {} of {}; disk {} for checkpoints\n",
                       bytes(facts.memory_bytes), bytes(static_cast<double>(free_memory_bytes())),
@@ -122,12 +122,14 @@ std::string preflight_text(const Config& config, const Preflight& facts) {
   return text;
 }
 
-void refuse_if_too_large(const Preflight& facts, const fs::path& out) {
+void refuse_if_too_large(const Config& config, const Preflight& facts, const fs::path& out) {
   const auto free_memory = static_cast<double>(free_memory_bytes());
   require(facts.memory_bytes <= free_memory,
-          "this run needs about {} of memory and {} are free; lower train.micro_batch, "
-          "data.sequence_length or loops.backward, or set loops.recompute = true",
-          bytes(facts.memory_bytes), bytes(free_memory));
+          "this run needs about {} of memory and {} are free; lower train.micro_batch, {} or {}",
+          bytes(facts.memory_bytes), bytes(free_memory),
+          config.data.source == DataSource::kTask ? "data.max_length" : "data.sequence_length",
+          config.model.kind == ModelKind::kRlt ? "train.bptt_tokens"
+                                               : "loops.backward, or set loops.recompute = true");
   const auto free_disk = static_cast<double>(free_disk_bytes(out));
   require(
       facts.disk_bytes <= free_disk,

@@ -39,6 +39,6 @@ MachineSpeed measured_machine_speed(std::int64_t threads, bool anew);
 std::string preflight_text(const Config& config, const Preflight& facts);
 
 /// Throws an input error when memory or disk does not suffice.
-void refuse_if_too_large(const Preflight& facts, const fs::path& out);
+void refuse_if_too_large(const Config& config, const Preflight& facts, const fs::path& out);
 
 }  // namespace rondo

@@ -62,6 +62,7 @@ SeedRuns train_seeds(const Config& config, std::span<const std::int64_t> seeds,
   SeedRuns result;
   Json runs = Json::array();
   std::vector<Json> finished;
+  std::int64_t failed = 0;
   check_seeds(seeds, options);
   for (const auto seed : seeds) {
     auto one = config;
@@ -74,7 +75,8 @@ SeedRuns train_seeds(const Config& config, std::span<const std::int64_t> seeds,
     summary["path"] = its.out.string();
     const std::string reason = summary["stop_reason"];
     if (reason == kStopFinished) finished.push_back(summary);
-    result.failed = result.failed || reason == kStopDiverged || reason == kStopFailed;
+    // One that was stopped early is neither finished nor failed.
+    if (reason == kStopDiverged || reason == kStopFailed) ++failed;
     runs.push_back(std::move(summary));
     result.dirs.push_back(its.out);
     if (interrupt_signal() != 0) {
@@ -82,8 +84,8 @@ SeedRuns train_seeds(const Config& config, std::span<const std::int64_t> seeds,
       break;
     }
   }
-  result.summary = {
-      {"runs", runs}, {"finished", finished.size()}, {"failed", runs.size() - finished.size()}};
+  result.failed = failed > 0;
+  result.summary = {{"runs", runs}, {"finished", finished.size()}, {"failed", failed}};
   const bool task = config.data.source == DataSource::kTask;
   for (const char* key :
        {"train_loss_nats", "validation_loss_nats", task ? "accuracy" : "bits_per_byte"})

@@ -119,7 +119,7 @@ Run::Run(const Config& recipe, const TrainOptions& options)
   set_threads(static_cast<int>(config_.engine.threads));
   use_engine(config_.engine);
   counts_ = count_parameters(config_.model, config_.model.vocab);
-  refuse_if_too_large(plan(), options_.out);
+  refuse_if_too_large(config_, plan(), options_.out);
 
   model_ = initial_model(config_.model, config_.seed);
   set_form(model_, form_of(config_.engine));
@@ -271,7 +271,8 @@ void Run::validate(bool last) {
   if (progress_.due() || last)
     progress_.update(fmt::format(
         "step {}: validation {:.4f} nats, {}", step_, *validation_loss_,
-        accuracy_ ? fmt::format("{:.2f} % right", 100 * *accuracy_)
+        accuracy_ ? fmt::format("{:.2f} % right, guessing gets {:.2f}", 100 * *accuracy_,
+                                100 * data_.task()->guess().chance)
                   : fmt::format("{:.4f} bits per byte", bits_per_byte_.value_or(kNotRecorded))));
 }
 
@@ -388,6 +389,8 @@ Json Run::summary(const std::string& stop_reason, const std::string& message) co
     json["bits_per_byte"] = number(bits_per_byte_);
   } else {
     json["accuracy"] = number(accuracy_);
+    json["chance"] = data_.task()->guess().chance;
+    json["majority"] = data_.task()->guess().majority;
     json["selected"] = selected_;
     json["length_sweep"] = length_sweep_;
   }

@@ -110,6 +110,32 @@ TEST(TaskData, SplitsShareNoInput) {
     EXPECT_FALSE(held_out.contains(data.training(i).input)) << i;
 }
 
+// Three lengths of the protocol that are one here would be the same examples three times.
+TEST(TaskData, ALengthIsValidatedOnOnce) {
+  const TaskData data(config_of("parity", {"data.min_length=16", "data.max_length=16"}));
+  ASSERT_EQ(data.validation().size(), 1U);
+  EXPECT_EQ(data.validation()[0].samples.size(), 256U);
+  const TaskData twice(config_of("parity", {"data.test_lengths=[50, 50]"}));
+  EXPECT_EQ(twice.test().size(), 1U);
+}
+
+TEST(TaskData, SaysWhichLengthsAreHeldOutAltogether) {
+  const TaskData small(config_of("parity", {"data.max_length=6"}));
+  for (std::uint64_t i = 0; i < 1000; ++i) EXPECT_LT(small.training(i).length, 5) << i;
+  EXPECT_EQ(small.description(),
+            "task parity: lengths 3 to 6 to train on, 512 examples to validate; every input of "
+            "length 5, 6 is held out, none is trained on");
+  const TaskData large(config_of("parity"));
+  EXPECT_EQ(large.description().find("held out"), std::string::npos);
+}
+
+TEST(TaskData, KnowsWhatAnswersWithoutKnowledgeGet) {
+  EXPECT_EQ(TaskData(config_of("parity")).guess().chance, 0.5);
+  const auto guess = TaskData(config_of("mod5-brackets")).guess();
+  EXPECT_DOUBLE_EQ(guess.chance, 0.2);
+  EXPECT_NEAR(guess.majority, 0.288, 0.01);
+}
+
 // "256 unique pairs": a + b and b + a are the same one. 55 pairs of one digit exist.
 TEST(TaskData, AdditionIsTestedOnDifferentPairs) {
   const TaskData data(config_of("addition", {"data.test_lengths=[1]", "data.test_examples=50"}));
@@ -120,7 +146,8 @@ TEST(TaskData, AdditionIsTestedOnDifferentPairs) {
   }
   EXPECT_EQ(seen.size(), 50U);
   EXPECT_EQ(error_of(config_of("addition", {"data.test_lengths=[1]", "data.test_examples=56"})),
-            "task addition: lengths 1 hold fewer than 56 different examples; ask for fewer");
+            "task addition: lengths 1 hold fewer than 56 different examples; ask for fewer "
+            "(data.validation_examples, data.test_examples, --examples)");
 }
 
 TEST(TaskData, BatchesAreTheSameExamplesHoweverTheyAreGrouped) {

@@ -51,13 +51,15 @@ TEST(Weights, RefusesWhatDoesNotFit) {
   EXPECT_EQ(load(good), "no error");
   auto file = good;
   file.tensors.erase("core.1.mlp.up.weight");
-  EXPECT_EQ(load(file), "w: tensor core.1.mlp.up.weight is missing; expected shape [20, 12]");
+  EXPECT_EQ(load(file),
+            "w: tensor core.1.mlp.up.weight is missing; expected shape [20, 12] in this model");
   file = good;
   file.tensors["loop_norm.weight"] = at::zeros({13});
-  EXPECT_EQ(load(file), "w: tensor loop_norm.weight has shape [13], expected [12] from its config");
+  EXPECT_EQ(load(file), "w: tensor loop_norm.weight has shape [13], expected [12] in this model");
   file = good;
   file.tensors["extra"] = at::zeros({1});
-  EXPECT_EQ(load(file), "w: tensor extra is not part of the model of its config");
+  EXPECT_EQ(load(file),
+            "w: tensor extra is not part of this model; expected weights of the same architecture");
   file = good;
   file.tensors["final_norm.weight"] = at::zeros({12}, at::kLong);
   EXPECT_EQ(load(file), "w: tensor final_norm.weight does not hold floating-point numbers");
@@ -114,7 +116,8 @@ TEST(Weights, OfAnotherSplitAreRefused) {
       "w: holds an RLT of 1 encoder and 2 decoder layers, and this is a looped model of 1 + 2 "
       "+ 1 layers; use weights of the same split");
   EXPECT_EQ(load(tiny_rlt_config({"model.feedback_interval=0"}).model),
-            "w: tensor merge.gate.bias is not part of the model of its config");
+            "w: tensor merge.gate.bias is not part of this model; expected weights of the same "
+            "architecture");
 }
 
 TEST(Weights, AnIntervalMayChangeButNotComeOrGo) {
