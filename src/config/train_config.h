@@ -44,8 +44,10 @@ struct TrainConfig {
   static void fields(Self& self, Visit&& visit) {
     visit("steps", self.steps, kPositive, "optimiser steps");
     visit("batch", self.batch, kPositive, "sequences per step");
-    visit("micro_batch", self.micro_batch, kNotNegative,
-          "sequences per forward pass; 0 = the quickest that fits, at most 8192 tokens");
+    visit(
+        "micro_batch", self.micro_batch, kNotNegative,
+        "sequences per forward pass; 0 = the quickest that fits, at most 8192 tokens (rlt: or 256 "
+        "rows)");
     visit("optimizer", self.optimizer,
           "update rule; muon: of attention and feed-forward matrices, AdamW of all else");
     visit("muon_momentum", self.muon_momentum, Range{0, 1}, "muon: averaging factor");

@@ -13,7 +13,7 @@
 namespace rondo {
 namespace {
 
-constexpr std::uint64_t kRedraws = 64;
+constexpr std::uint64_t kRedraws = 4096;
 // Examples of a length looked at for one that is not excluded.
 constexpr std::uint64_t kTrials = 16384;
 
@@ -137,18 +137,31 @@ TaskStream::TaskStream(std::shared_ptr<const Task> task, std::uint64_t seed, Tas
 }
 
 void TaskStream::exclude(const TaskStream& other, std::uint64_t count) {
-  for (std::uint64_t i = 0; i < count; ++i) excluded_.insert(other.sample(i).input);
+  std::vector<TaskSample> samples;
+  for (std::uint64_t i = 0; i < count; ++i) samples.push_back(other.sample(i));
+  exclude(samples);
 }
 
 void TaskStream::exclude(std::span<const TaskSample> samples) {
-  for (const auto& sample : samples) excluded_.insert(sample.input);
+  std::set<std::int64_t> lengths;
+  for (const auto& sample : samples) {
+    excluded_.insert(sample.input);
+    if (sample.length >= lengths_.min && sample.length <= lengths_.max)
+      lengths.insert(sample.length);
+  }
+  for (const auto length : lengths)
+    if (!has_any(length)) taken_.insert(length);
 }
 
 TaskSample TaskStream::sample(std::uint64_t index) const {
+  // A redraw keeps the length, or lengths with many excluded inputs would be drawn less.
+  std::optional<std::int64_t> length;
   for (std::uint64_t attempt = 0; attempt < kRedraws; ++attempt) {
     Draws draws(seed_, name_, index, attempt);
     TaskSample sample = task_->generate(draws, lengths_);
-    if (excluded_.empty() || !excluded_.contains(sample.input)) return sample;
+    if (excluded_.empty()) return sample;
+    if (!length && !taken_.contains(sample.length)) length = sample.length;
+    if (length == sample.length && !excluded_.contains(sample.input)) return sample;
   }
   fail(
       "task {}: lengths {} to {} hold too few examples that are not in another split; expected "

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -128,24 +129,27 @@ class TaskStream {
              TaskRange lengths);
 
   /// Never to give an example whose input is among the first `count` of `other`: such a one is
-  /// drawn again.
+  /// drawn again at its length, unless the whole length is taken.
   void exclude(const TaskStream& other, std::uint64_t count);
   /// Likewise for these.
   void exclude(std::span<const TaskSample> samples);
 
-  /// Example `index`. Throws an input error when 64 redraws were all excluded.
+  /// Example `index`. Throws an input error when thousands of redraws were all excluded.
   [[nodiscard]] TaskSample sample(std::uint64_t index) const;
-  /// Whether one of the stream's lengths has an example that is not excluded; found by trying.
-  [[nodiscard]] bool has_any(std::int64_t length) const;
+  /// Lengths of which every input is excluded, as far as trying shows.
+  [[nodiscard]] const std::set<std::int64_t>& taken() const { return taken_; }
   /// As settled.
   [[nodiscard]] TaskRange lengths() const { return lengths_; }
 
  private:
+  [[nodiscard]] bool has_any(std::int64_t length) const;
+
   std::shared_ptr<const Task> task_;
   std::uint64_t seed_;
   std::string name_;
   TaskRange lengths_;
   std::unordered_set<std::string> excluded_;
+  std::set<std::int64_t> taken_;
 };
 
 }  // namespace rondo

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 #include <unordered_set>
 
 #include "base/error.h"
@@ -32,20 +31,6 @@ FileParts open_parts(const DataConfig& data) {
 std::string range_words(TaskRange lengths) {
   return lengths.min == lengths.max ? fmt::format("{}", lengths.min)
                                     : fmt::format("{} to {}", lengths.min, lengths.max);
-}
-
-/// Lengths of a training stream whose inputs are all held out, by what is held out.
-std::vector<std::string> taken_lengths(const TaskStream& stream,
-                                       std::span<const TaskExamples> held_out) {
-  std::set<std::int64_t> lengths;
-  for (const auto& set : held_out)
-    for (const auto& sample : set.samples) lengths.insert(sample.length);
-  std::vector<std::string> taken;
-  for (const auto length : lengths) {
-    const bool trained = length >= stream.lengths().min && length <= stream.lengths().max;
-    if (trained && !stream.has_any(length)) taken.push_back(std::to_string(length));
-  }
-  return taken;
 }
 
 std::uint64_t seed_or(std::uint64_t seed, std::uint64_t otherwise) {
@@ -124,7 +109,6 @@ TaskData::TaskData(const DataConfig& data) : data_(data) {
     auto held_out = draw(TaskSplit::test, data_.test_seed, near);
     held_out.insert(held_out.end(), validation_->begin(), validation_->end());
     for (const auto& set : held_out) stream.exclude(set.samples);
-    taken_ = taken_lengths(stream, held_out);
   } else {
     training_examples_ = trained_->count(lengths_);
   }
@@ -165,9 +149,9 @@ void TaskData::describe() {
       range_words(lengths_),
       training_examples_ == 0 ? std::string() : fmt::format(", {} examples", training_examples_),
       held_out);
-  if (!taken_.empty())
+  if (!stream_->taken().empty())
     description_ += fmt::format("; every input of length {} is held out, none is trained on",
-                                fmt::join(taken_, ", "));
+                                fmt::join(stream_->taken(), ", "));
 }
 
 std::vector<Batch> TaskData::batches(std::uint64_t first, std::int64_t count,

@@ -87,7 +87,6 @@ class TaskData {
   std::shared_ptr<const TaskStream> stream_;
   std::int64_t longest_row_ = 0, training_examples_ = 0;
   double mean_row_ = 0;
-  std::vector<std::string> taken_;  ///< lengths whose inputs are all held out
   std::string sha256_, description_;
 };
 

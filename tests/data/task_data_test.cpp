@@ -119,6 +119,16 @@ TEST(TaskData, ALengthIsValidatedOnOnce) {
   EXPECT_EQ(twice.test().size(), 1U);
 }
 
+// Of 256 strings of 8 bits most are held out; as many examples of that length as of others are
+// drawn all the same.
+TEST(TaskData, HeldOutExamplesLeaveTheLengthsUniform) {
+  const TaskData data(config_of("parity", {"data.min_length=2", "data.max_length=10"}));
+  std::map<std::int64_t, int> counts;
+  for (std::uint64_t i = 0; i < 9000; ++i) ++counts[data.training(i).length];
+  EXPECT_EQ(counts.size(), 9U);
+  for (const auto& [length, count] : counts) EXPECT_NEAR(count, 1000, 150) << length;
+}
+
 TEST(TaskData, SaysWhichLengthsAreHeldOutAltogether) {
   const TaskData small(config_of("parity", {"data.max_length=6"}));
   for (std::uint64_t i = 0; i < 1000; ++i) EXPECT_LT(small.training(i).length, 5) << i;
