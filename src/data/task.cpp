@@ -13,6 +13,7 @@
 namespace rondo {
 namespace {
 
+// Redraws that keep the length, and as many again that need not.
 constexpr std::uint64_t kRedraws = 4096;
 // Examples of a length looked at for one that is not excluded.
 constexpr std::uint64_t kTrials = 16384;
@@ -136,12 +137,6 @@ TaskStream::TaskStream(std::shared_ptr<const Task> task, std::uint64_t seed, Tas
   name_ = fmt::format("task/{}/{}/{}-{}", name, name_of(split), lengths_.min, lengths_.max);
 }
 
-void TaskStream::exclude(const TaskStream& other, std::uint64_t count) {
-  std::vector<TaskSample> samples;
-  for (std::uint64_t i = 0; i < count; ++i) samples.push_back(other.sample(i));
-  exclude(samples);
-}
-
 void TaskStream::exclude(std::span<const TaskSample> samples) {
   std::set<std::int64_t> lengths;
   for (const auto& sample : samples) {
@@ -149,33 +144,33 @@ void TaskStream::exclude(std::span<const TaskSample> samples) {
     if (sample.length >= lengths_.min && sample.length <= lengths_.max)
       lengths.insert(sample.length);
   }
+  const auto is_taken = [&](std::int64_t length) {
+    const auto single = settle(*task_, {.min = length, .max = length});
+    for (std::uint64_t trial = 0; trial < kTrials; ++trial) {
+      Draws draws(seed_, name_, trial);
+      if (!excluded_.contains(task_->generate(draws, single).input)) return false;
+    }
+    return true;
+  };
   for (const auto length : lengths)
-    if (!has_any(length)) taken_.insert(length);
+    if (is_taken(length)) taken_.insert(length);
 }
 
 TaskSample TaskStream::sample(std::uint64_t index) const {
   // A redraw keeps the length, or lengths with many excluded inputs would be drawn less.
   std::optional<std::int64_t> length;
-  for (std::uint64_t attempt = 0; attempt < kRedraws; ++attempt) {
+  for (std::uint64_t attempt = 0; attempt < 2 * kRedraws; ++attempt) {
     Draws draws(seed_, name_, index, attempt);
     TaskSample sample = task_->generate(draws, lengths_);
     if (excluded_.empty()) return sample;
     if (!length && !taken_.contains(sample.length)) length = sample.length;
-    if (length == sample.length && !excluded_.contains(sample.input)) return sample;
+    const bool fits = length == sample.length || attempt >= kRedraws;
+    if (fits && !excluded_.contains(sample.input)) return sample;
   }
   fail(
       "task {}: lengths {} to {} hold too few examples that are not in another split; expected "
       "longer ones",
       task_->name, lengths_.min, lengths_.max);
-}
-
-bool TaskStream::has_any(std::int64_t length) const {
-  const auto lengths = settle(*task_, {.min = length, .max = length});
-  for (std::uint64_t attempt = 0; attempt < kTrials; ++attempt) {
-    Draws draws(seed_, name_, attempt);
-    if (!excluded_.contains(task_->generate(draws, lengths).input)) return true;
-  }
-  return false;
 }
 
 TaskSample label_sample(std::string_view text, char label) {

@@ -116,9 +116,8 @@ std::shared_ptr<const Task> open_task(const std::string& name);
 /// Parity with the label of every prefix supervised: after each bit, and again at the `=`.
 std::shared_ptr<const Task> open_prefix_parity();
 
-/// The range that is generated when `range` is asked for: for a task of odd lengths an even minimum
-/// is raised, an even maximum lowered, a single even length lowered by one. Throws an input error
-/// for lengths that the task does not have.
+/// The range that is generated when `range` is asked for: where lengths are odd, an even minimum is
+/// raised and an even maximum or single length lowered. An input error for lengths that are none.
 TaskRange settle(const Task& task, TaskRange range);
 
 /// An unbounded stream of examples, each made from its index alone.
@@ -128,10 +127,8 @@ class TaskStream {
   TaskStream(std::shared_ptr<const Task> task, std::uint64_t seed, TaskSplit split,
              TaskRange lengths);
 
-  /// Never to give an example whose input is among the first `count` of `other`: such a one is
-  /// drawn again at its length, unless the whole length is taken.
-  void exclude(const TaskStream& other, std::uint64_t count);
-  /// Likewise for these.
+  /// Never to give an example whose input is among these: such a one is drawn again at its length,
+  /// unless nearly the whole length is taken.
   void exclude(std::span<const TaskSample> samples);
 
   /// Example `index`. Throws an input error when thousands of redraws were all excluded.
@@ -142,8 +139,6 @@ class TaskStream {
   [[nodiscard]] TaskRange lengths() const { return lengths_; }
 
  private:
-  [[nodiscard]] bool has_any(std::int64_t length) const;
-
   std::shared_ptr<const Task> task_;
   std::uint64_t seed_;
   std::string name_;

@@ -122,11 +122,13 @@ TEST(TaskData, ALengthIsValidatedOnOnce) {
 // Of 256 strings of 8 bits most are held out; as many examples of that length as of others are
 // drawn all the same.
 TEST(TaskData, HeldOutExamplesLeaveTheLengthsUniform) {
-  const TaskData data(config_of("parity", {"data.min_length=2", "data.max_length=10"}));
-  std::map<std::int64_t, int> counts;
-  for (std::uint64_t i = 0; i < 9000; ++i) ++counts[data.training(i).length];
-  EXPECT_EQ(counts.size(), 9U);
-  for (const auto& [length, count] : counts) EXPECT_NEAR(count, 1000, 150) << length;
+  for (const char* examples : {"data.test_examples=256", "data.test_examples=1024"}) {
+    const TaskData data(config_of("parity", {"data.min_length=2", "data.max_length=10", examples}));
+    std::map<std::int64_t, int> counts;
+    for (std::uint64_t i = 0; i < 9000; ++i) ++counts[data.training(i).length];
+    EXPECT_EQ(counts.size(), 9U);
+    for (const auto& [length, count] : counts) EXPECT_NEAR(count, 1000, 150) << length;
+  }
 }
 
 TEST(TaskData, SaysWhichLengthsAreHeldOutAltogether) {
