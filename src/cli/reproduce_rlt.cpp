@@ -26,8 +26,6 @@
 namespace rondo {
 namespace {
 
-constexpr double kSolved = 0.99;
-
 /// Lengths here by the paper's. Two of the paper's may be one here.
 std::map<std::int64_t, std::int64_t> lengths_of(const RltRun& run, const Config& config) {
   const auto task = open_task(run.task);
@@ -44,12 +42,8 @@ RltSeed seed_of(const RunRecord& run, const std::map<std::int64_t, std::int64_t>
                .validation = run.summary.accuracy,
                .course = {},
                .selected = std::llround(run.summary.selected_step),
-               .solved = {},
                .test = {}};
-  for (const auto& event : run.validations) {
-    seed.course[event.step] = event.accuracy;
-    if (!seed.solved && event.accuracy >= kSolved) seed.solved = event.step;
-  }
+  for (const auto& event : run.validations) seed.course[event.step] = event.accuracy;
   for (const auto& point : run.summary.length_sweep)
     for (const auto& [paper, here] : lengths)
       if (here == point.length) seed.test[{point.metric, paper}] = point.value;

@@ -10,9 +10,7 @@ namespace rondo {
 namespace {
 
 RltCell at_step(const char* task, const char* model, std::int64_t step, double mean, double sd) {
-  RltCell cell{.task = task, .model = model, .mean = mean, .sd = sd};
-  cell.step = step;
-  return cell;
+  return {.task = task, .model = model, .mean = mean, .sd = sd, .step = step};
 }
 
 }  // namespace

@@ -97,10 +97,11 @@ struct RltSeed {
   double validation = 0;                       ///< accuracy after the last step
   std::map<std::int64_t, double> course = {};  ///< and after earlier ones
   std::int64_t selected = 0;                   ///< step of the lowest validation loss
-  /// First validated step with at least 99 % right.
-  std::optional<std::int64_t> solved;
   std::map<std::pair<std::string, std::int64_t>, double> test;  ///< by metric and length
 };
+
+/// First validated step with at least 99 % right.
+std::optional<std::int64_t> solved_by(const RltSeed& seed);
 
 /// What the seeds of a run measured. Lengths are the paper's throughout; `lengths` says at which
 /// length here each was measured.

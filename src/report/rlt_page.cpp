@@ -154,9 +154,10 @@ DataTable rlt_course_data(std::span<const RltResult> results) {
     double unsolved = 0;
     for (const auto& seed : result.seeds) {
       seeds.push_back(seed.seed);
-      solved.push_back(seed.solved ? std::to_string(*seed.solved) : "–");
+      const auto step = solved_by(seed);
+      solved.push_back(step ? std::to_string(*step) : "–");
       selected.push_back(std::to_string(seed.selected));
-      unsolved += seed.solved ? 0 : 1;
+      unsolved += step ? 0 : 1;
     }
     RltPublishedCourse paper;
     for (const auto& course : rlt_published_courses())

@@ -125,11 +125,12 @@ std::string preflight_text(const Config& config, const Preflight& facts) {
 void refuse_if_too_large(const Config& config, const Preflight& facts, const fs::path& out) {
   const auto free_memory = static_cast<double>(free_memory_bytes());
   require(facts.memory_bytes <= free_memory,
-          "this run needs about {} of memory and {} are free; lower train.micro_batch, {} or {}",
+          "this run needs about {} of memory and {} are free; lower train.micro_batch or {}, or {}",
           bytes(facts.memory_bytes), bytes(free_memory),
           config.data.source == DataSource::kTask ? "data.max_length" : "data.sequence_length",
-          config.model.kind == ModelKind::kRlt ? "train.bptt_tokens"
-                                               : "loops.backward, or set loops.recompute = true");
+          config.model.kind == ModelKind::kRlt
+              ? "cut back-propagation (train.bptt_tokens)"
+              : "lower loops.backward, or set loops.recompute = true");
   const auto free_disk = static_cast<double>(free_disk_bytes(out));
   require(
       facts.disk_bytes <= free_disk,

@@ -389,8 +389,9 @@ Json Run::summary(const std::string& stop_reason, const std::string& message) co
     json["bits_per_byte"] = number(bits_per_byte_);
   } else {
     json["accuracy"] = number(accuracy_);
-    json["chance"] = data_.task()->guess().chance;
-    json["majority"] = data_.task()->guess().majority;
+    const auto guess = data_.task()->guess();
+    json["chance"] = guess.chance;
+    json["majority"] = guess.majority;
     json["selected"] = selected_;
     json["length_sweep"] = length_sweep_;
   }

@@ -104,8 +104,7 @@ TEST(RltStudy, TablesHaveThePublishedShape) {
 TEST(RltStudy, AValidationDuringTrainingIsThatOfItsStep) {
   RltResult result{.task = "parity", .model = "RLT-1 6+2", .seeds = {}, .failed = 0};
   for (const double at_300 : {0.5, 1.0})
-    result.seeds.push_back(
-        {.seed = "1", .validation = 1, .course = {{300, at_300}}, .solved = {}, .test = {}});
+    result.seeds.push_back({.seed = "1", .validation = 1, .course = {{300, at_300}}, .test = {}});
   const std::vector<RltResult> results = {result};
   RltCell cell{.task = "parity", .model = "RLT-1 6+2"};
   EXPECT_EQ(measured(results, cell)->mean, 100);
@@ -113,6 +112,8 @@ TEST(RltStudy, AValidationDuringTrainingIsThatOfItsStep) {
   EXPECT_EQ(measured(results, cell)->mean, 75);
   cell.step = 400;
   EXPECT_FALSE(measured(results, cell).has_value());
+  EXPECT_FALSE(solved_by(result.seeds[0]).has_value());
+  EXPECT_EQ(solved_by(result.seeds[1]), 300);
 }
 
 TEST(RltStudy, EachRunIsMadeOnce) {
