@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "plan/evidence.h"
+#include "plan/rlt_course_claim.h"
 #include "plan/rlt_study.h"
 
 namespace rondo {
@@ -192,7 +193,8 @@ std::vector<Judgement> judge_rlt(std::span<const RltResult> results, std::int64_
           mod5_beats(study, "mod5-flat", 63),
           mod5_beats(study, "mod5-brackets", 64),
           s5_hard(study),
-          addition(study)};
+          addition(study),
+          judge_parity_course(results, study.splits.size() == kSplits.size())};
 }
 
 }  // namespace rondo

@@ -189,13 +189,6 @@ std::vector<RltRun> rlt_runs(const RltScale& scale, std::span<const std::string>
   return runs;
 }
 
-std::optional<std::int64_t> solved_by(const RltSeed& seed) {
-  constexpr double kSolved = 0.99;
-  for (const auto& [step, accuracy] : seed.course)
-    if (accuracy >= kSolved) return step;
-  return std::nullopt;
-}
-
 std::optional<OverSeeds> measured(std::span<const RltResult> results, const RltCell& cell) {
   std::vector<double> values;
   for (const auto& result : results) {

@@ -14,6 +14,7 @@
 #include "config/recipe.h"
 #include "plan/claims.h"
 #include "plan/over_seeds.h"
+#include "plan/rlt_published.h"
 
 namespace rondo {
 
@@ -47,14 +48,6 @@ struct RltTable {
   std::vector<RltCell> cells;
 };
 const std::vector<RltTable>& rlt_tables();
-
-/// When the seeds 42, 43 and 44 of a model had learned its task, as published.
-struct RltPublishedCourse {
-  std::string task, model;
-  std::string solved;    ///< first validation with 99 % right; "> 500": not by there, where it ends
-  std::string selected;  ///< step of the lowest validation loss; "" where none is given
-};
-const std::vector<RltPublishedCourse>& rlt_published_courses();
 
 /// How much is run.
 struct RltScale {
@@ -94,14 +87,11 @@ std::vector<RltRun> rlt_runs(const RltScale& scale, std::span<const std::string>
 /// What one seed of a run measured; shares, not per cent.
 struct RltSeed {
   std::string seed;
-  double validation = 0;                       ///< accuracy after the last step
-  std::map<std::int64_t, double> course = {};  ///< and after earlier ones
-  std::int64_t selected = 0;                   ///< step of the lowest validation loss
+  double validation = 0;      ///< accuracy after the last step
+  RltCourse course = {};      ///< and after earlier ones
+  std::int64_t selected = 0;  ///< step of the lowest validation loss
   std::map<std::pair<std::string, std::int64_t>, double> test;  ///< by metric and length
 };
-
-/// First validated step with at least 99 % right.
-std::optional<std::int64_t> solved_by(const RltSeed& seed);
 
 /// What the seeds of a run measured. Lengths are the paper's throughout; `lengths` says at which
 /// length here each was measured.

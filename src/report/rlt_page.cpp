@@ -11,6 +11,7 @@
 #include "report/claims.h"
 #include "report/html.h"
 #include "report/page_parts.h"
+#include "report/rlt_course_chart.h"
 #include "report/words.h"
 
 namespace rondo {
@@ -154,17 +155,17 @@ DataTable rlt_course_data(std::span<const RltResult> results) {
     double unsolved = 0;
     for (const auto& seed : result.seeds) {
       seeds.push_back(seed.seed);
-      const auto step = solved_by(seed);
+      const auto step = solved_by(seed.course);
       solved.push_back(step ? std::to_string(*step) : "–");
       selected.push_back(std::to_string(seed.selected));
       unsolved += step ? 0 : 1;
     }
-    RltPublishedCourse paper;
-    for (const auto& course : rlt_published_courses())
-      if (course.task == result.task && course.model == result.model) paper = course;
+    const auto paper = [&](auto&& published) {
+      return result.task == "parity" ? published(result.model) : std::string();
+    };
     data.rows.push_back({result.task, result.model, join(seeds, " / "), join(solved, " / "),
                          unsolved, static_cast<double>(result.failed), join(selected, " / "),
-                         paper.solved, paper.selected});
+                         paper(rlt_published_solved), paper(rlt_published_selected)});
   }
   return data;
 }
@@ -188,7 +189,10 @@ std::string render_rlt_page(const RltPage& page) {
                "run.</p>\n",
                escape_html(table.name), escape_html(table.title)) +
            paper_table(table, page.results) + "</section>\n";
-  const auto charts = curves(page.runs);
+  auto charts = curves(page.runs);
+  // The published curves are those of the paper's size.
+  if (page.scale == "paper")
+    if (auto course = rlt_course_chart(page.results)) charts.push_back(std::move(*course));
   for (const auto& chart : charts) out += chart_section(chart, "");
   out +=
       "<section id=\"course\">\n<h2>When each seed had learned its task</h2>\n<p "
