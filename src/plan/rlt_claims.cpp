@@ -194,7 +194,7 @@ std::vector<Judgement> judge_rlt(std::span<const RltResult> results, std::int64_
           mod5_beats(study, "mod5-brackets", 64),
           s5_hard(study),
           addition(study),
-          judge_parity_course(results, study.splits.size() == kSplits.size())};
+          judge_parity_course(results, layers)};
 }
 
 }  // namespace rondo

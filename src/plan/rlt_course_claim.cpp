@@ -11,6 +11,8 @@
 namespace rondo {
 namespace {
 
+constexpr std::size_t kSeeds = 3;
+
 /// Our runs of a model beside its published ones, to where the first of those ends.
 struct CourseMatch {
   std::int64_t end = 0;
@@ -27,7 +29,7 @@ std::optional<CourseMatch> match_course(const RltResult& result) {
   std::vector<const RltCourse*> ours;
   for (const auto& seed : result.seeds)
     if (seed.course.contains(match.end)) ours.push_back(&seed.course);
-  if (ours.size() < 3) return std::nullopt;
+  if (ours.size() < kSeeds) return std::nullopt;
 
   const auto learned = [&](const RltCourse& course) {
     const auto step = solved_by(course);
@@ -53,7 +55,7 @@ std::optional<CourseMatch> match_course(const RltResult& result) {
 
 }  // namespace
 
-Judgement judge_parity_course(std::span<const RltResult> results, bool full_depth) {
+Judgement judge_parity_course(std::span<const RltResult> results, std::int64_t layers) {
   Claim claim{
       .name = "parity-course",
       .claim = "parity is learned when the authors' runs learn it",
@@ -62,9 +64,9 @@ Judgement judge_parity_course(std::span<const RltResult> results, bool full_dept
           "curves ends: at nine of ten published validations the ranges over seeds overlap "
           "or lie within 4 points, and as many seeds, give or take one, have had 99 % "
           "right."};
-  if (!full_depth)
+  if (layers != kRltPublishedLayers)
     return Evidence::untestable(claim, "the published curves are those of eight layers");
-  Evidence evidence(3);
+  Evidence evidence(kSeeds);
   bool holds = true, any = false;
   for (const auto& result : results) {
     if (result.task != "parity") continue;

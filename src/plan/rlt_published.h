@@ -14,6 +14,9 @@
 
 namespace rondo {
 
+/// Layers of the models.
+inline constexpr std::int64_t kRltPublishedLayers = 8;
+
 /// Accuracy (a share) by training step.
 using RltCourse = std::map<std::int64_t, double>;
 

@@ -160,12 +160,11 @@ DataTable rlt_course_data(std::span<const RltResult> results) {
       selected.push_back(std::to_string(seed.selected));
       unsolved += step ? 0 : 1;
     }
-    const auto paper = [&](auto&& published) {
-      return result.task == "parity" ? published(result.model) : std::string();
-    };
+    // Courses are published of parity only.
+    const auto published = result.task == "parity" ? result.model : std::string();
     data.rows.push_back({result.task, result.model, join(seeds, " / "), join(solved, " / "),
                          unsolved, static_cast<double>(result.failed), join(selected, " / "),
-                         paper(rlt_published_solved), paper(rlt_published_selected)});
+                         rlt_published_solved(published), rlt_published_selected(published)});
   }
   return data;
 }
@@ -190,8 +189,7 @@ std::string render_rlt_page(const RltPage& page) {
                escape_html(table.name), escape_html(table.title)) +
            paper_table(table, page.results) + "</section>\n";
   auto charts = curves(page.runs);
-  // The published curves are those of the paper's size.
-  if (page.scale == "paper")
+  if (rlt_scale(page.scale).layers == kRltPublishedLayers)
     if (auto course = rlt_course_chart(page.results)) charts.push_back(std::move(*course));
   for (const auto& chart : charts) out += chart_section(chart, "");
   out +=
