@@ -14,10 +14,11 @@ constexpr std::array<std::string_view, 14> kLoopedKeys = {
     "model.state_init",    "model.state_std",      "model.injection",      "model.injection_init",
     "model.loop_norm",     "model.history",        "model.history_window", "model.timestep",
     "model.timestep_grid", "train.loop_loss"};
-constexpr std::array<std::string_view, 9> kRltKeys = {
-    "model.encoder_layers", "model.decoder_layers", "model.feedback_interval",
-    "model.window",         "model.merge_scale",    "model.share_blocks",
-    "train.bptt_tokens",    "train.bptt_detach",    "train.feedback_schedule"};
+constexpr std::array<std::string_view, 10> kRltKeys = {
+    "model.encoder_layers",   "model.decoder_layers", "model.feedback_interval",
+    "model.window",           "model.merge_scale",    "model.merge_bias",
+    "model.share_blocks",     "train.bptt_tokens",    "train.bptt_detach",
+    "train.feedback_schedule"};
 
 bool is_in(std::string_view key, std::span<const std::string_view> keys) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();

@@ -46,6 +46,7 @@ struct ModelConfig {
   std::int64_t feedback_interval = 1;
   std::int64_t window = 8;
   double merge_scale = 0.1;
+  double merge_bias = 0.0;
   bool share_blocks = false;
   /// Not a key: `loops.forward`, set by resolve(). The grid "prefix" of a timestep needs it.
   std::int64_t trained_loops = 1;
@@ -95,6 +96,8 @@ struct ModelConfig {
           "rlt: positions that decoder self-attention sees, the current one included, W");
     visit("merge_scale", self.merge_scale, kNotNegative,
           "rlt: factor on what the feedback adds, alpha");
+    visit("merge_bias", self.merge_bias, kGateBias,
+          "rlt: value at which the bias of the merge's gate starts; below 0 = gate nearly closed");
     visit("share_blocks", self.share_blocks,
           "rlt: the decoder uses the encoder's attention and MLP matrices, with norms of its own");
   }

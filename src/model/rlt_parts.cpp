@@ -50,7 +50,10 @@ Merge make_merge(const ModelConfig& config) {
   const auto width = config.d_model;
   return {.norm = make_norm(width),
           .gate = {.weight = {.role = Role::kMergeMatrix, .shape = {width, 2 * width}, .value = {}},
-                   .bias = {.role = Role::kBias, .shape = {width}, .value = {}}},
+                   .bias = {.role = Role::kBias,
+                            .shape = {width},
+                            .value = {},
+                            .start = config.merge_bias}},
           .state = make_linear(width, width, Role::kMergeMatrix),
           .initial = {.role = Role::kFirstState, .shape = {width}, .value = {}}};
 }

@@ -24,7 +24,7 @@ enum class Role {
   kMergeMatrix,     ///< hidden matrix of an RLT's merge [out, in]
   kResidualOutput,  ///< hidden matrix that writes into the residual stream [out, in]
   kGain,            ///< gains of a norm
-  kBias,            ///< what is added, from 0
+  kBias,            ///< what is added
   kFirstState,      ///< a learned state before the first token [D]
   kInjectMatrix,    ///< dense injection [D, 2D]
   kInjectScale,     ///< factor of a scalar or channel injection on the state or the input
@@ -37,7 +37,7 @@ struct Parameter {
   Role role = Role::kMatrix;
   std::vector<std::int64_t> shape;
   Tensor value;
-  /// Where a constant initial value is needed (gains, factors of injections), that value.
+  /// Where a constant initial value is needed (gains, biases, factors of injections), that value.
   double start = 0.0;
 };
 

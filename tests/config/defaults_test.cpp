@@ -53,6 +53,7 @@ decoder_layers = 4
 feedback_interval = 1
 window = 8
 merge_scale = 0.1
+merge_bias = 0.0
 [loops]
 forward = 4
 backward = 4

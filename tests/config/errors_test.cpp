@@ -309,6 +309,8 @@ TEST(RecipeErrors, OfARecurrentLoopedTransformer) {
             "10000");
   EXPECT_EQ(rlt({"model.window=0"}),
             "--set model.window=0: model.window = 0: out of range; expected 1 or more");
+  EXPECT_EQ(rlt({"model.merge_bias=-31"}),
+            "--set model.merge_bias=-31: model.merge_bias = -31: out of range; expected -30 to 30");
   EXPECT_EQ(rlt({"model.head_dim=32"}),
             "r.toml: model.heads = 4 times model.head_dim = 32 is not model.d_model = 256; an RLT "
             "needs them equal, as all heads read its memory");

@@ -57,7 +57,7 @@ class RandomFields {
  private:
   std::size_t below(std::size_t bound) { return stream_.below(bound, at_++); }
   double number(const Range& range) {
-    if (range.high <= 1) return stream_.uniform(at_++);
+    if (range.high < kHuge) return range.low + (range.high - range.low) * stream_.uniform(at_++);
     return std::pow(10.0, 24.0 * stream_.uniform(at_++) - 12.0);
   }
 

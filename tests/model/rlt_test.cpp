@@ -198,6 +198,8 @@ TEST(Rlt, StartsFromWhatItsRolesSay) {
   EXPECT_NEAR(spread(model.decoder[2].block.attn.o.weight), root / 4, 0.01 * root);
   EXPECT_EQ(model.merge->gate.bias.value.abs().max().item<double>(), 0.0);
   EXPECT_NEAR(spread(model.merge->initial), 0.02, 0.004);
+  const auto shut = std::get<Rlt>(initial_model(tiny_rlt_config({"model.merge_bias=-2"}).model, 7));
+  EXPECT_TRUE(shut.merge->gate.bias.value.equal(at::full({12}, -2.0)));
 }
 
 }  // namespace
