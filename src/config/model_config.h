@@ -97,7 +97,7 @@ struct ModelConfig {
     visit("merge_scale", self.merge_scale, kNotNegative,
           "rlt: factor on what the feedback adds, alpha");
     visit("merge_bias", self.merge_bias, kGateBias,
-          "rlt: value at which the bias of the merge's gate starts; below 0 = gate nearly closed");
+          "rlt: value at which the bias of the merge's gate starts; 0 = half open, lower = less");
     visit("share_blocks", self.share_blocks,
           "rlt: the decoder uses the encoder's attention and MLP matrices, with norms of its own");
   }
