@@ -43,9 +43,15 @@ bool Progress::due() const {
   return std::chrono::steady_clock::now() - last_ >= gap;
 }
 
+std::string Progress::labelled(std::string_view text) const {
+  return label_.empty() ? std::string(text) : fmt::format("{}: {}", label_, text);
+}
+
+void Progress::keep(std::string_view text) const { log_line(labelled(text)); }
+
 void Progress::update(std::string_view text) {
   last_ = std::chrono::steady_clock::now();
-  const std::string line = label_.empty() ? std::string(text) : fmt::format("{}: {}", label_, text);
+  const auto line = labelled(text);
   if (!stderr_is_terminal()) return log_line(line);
   say("\r\x1b[K{}", line);
   std::fflush(stderr);

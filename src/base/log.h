@@ -35,7 +35,12 @@ class Progress {
   [[nodiscard]] bool due() const;
   void update(std::string_view text);
 
+  /// A line that stays, on a terminal too; whatever was shown just before it.
+  void keep(std::string_view text) const;
+
  private:
+  [[nodiscard]] std::string labelled(std::string_view text) const;
+
   std::string label_;
   std::chrono::steady_clock::time_point last_{};
 };

@@ -73,6 +73,7 @@ class Run {
   void begin();
   bool step();
   void validate(bool last);
+  void show_validation(bool last);
   void save();
   void sweep_lengths();
   void show(const StepResult& result, double seconds);
@@ -101,6 +102,7 @@ class Run {
   std::int64_t step_ = 0, last_ = 0, first_ = 0;
   double tokens_ = 0, flops_ = 0, wall_before_ = 0;
   Clock::time_point started_ = Clock::now();
+  std::optional<Clock::time_point> validation_shown_;
   std::optional<double> train_loss_, validation_loss_, bits_per_byte_, accuracy_;
   std::optional<double> validated_now_, best_;
   std::vector<Validation> sweep_;
@@ -268,12 +270,21 @@ void Run::validate(bool last) {
   event["by_loops"] = depth_json(points);
   if (last) sweep_ = points;
   writer_->append(event);
-  if (progress_.due() || last)
-    progress_.update(fmt::format(
-        "step {}: validation {:.4f} nats, {}", step_, *validation_loss_,
-        accuracy_ ? fmt::format("{:.2f} % right, guessing gets {:.2f}", 100 * *accuracy_,
-                                100 * data_.task()->guess().chance)
-                  : fmt::format("{:.4f} bits per byte", bits_per_byte_.value_or(kNotRecorded))));
+  show_validation(last);
+}
+
+/// A run of short steps shows one every ten seconds, so that its log stays short; all are on
+/// record.
+void Run::show_validation(bool last) {
+  constexpr std::chrono::seconds kGap(10);
+  const auto now = Clock::now();
+  if (!last && validation_shown_ && now - *validation_shown_ < kGap) return;
+  validation_shown_ = now;
+  progress_.keep(fmt::format(
+      "step {}: validation {:.4f} nats, {}", step_, *validation_loss_,
+      accuracy_ ? fmt::format("{:.2f} % right, guessing gets {:.2f}", 100 * *accuracy_,
+                              100 * data_.task()->guess().chance)
+                : fmt::format("{:.4f} bits per byte", bits_per_byte_.value_or(kNotRecorded))));
 }
 
 /// Scores the checkpoint of lowest validation loss (the last one unless that is kept) on test
