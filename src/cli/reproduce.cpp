@@ -18,7 +18,8 @@ namespace {
 
 struct ReproduceArguments {
   std::string what, data, out = ".", scale, only;
-  std::int64_t starts = 500, bootstrap = 200, seed = 0, threads = 0;
+  std::vector<std::string> tasks, models;
+  std::int64_t starts = 500, bootstrap = 200, seed = 0, threads = 0, stop_after = 0;
   bool fits_asked = false;  // --starts, --bootstrap or --seed was given
   bool json = false;
 };
@@ -67,9 +68,16 @@ void run_reproduce(const ReproduceArguments& arguments, int& status) {
   require(arguments.what == "laws" || !arguments.fits_asked,
           "reproduce {}: --starts, --bootstrap and --seed are for laws; leave them out",
           arguments.what);
+  require(arguments.what == "rlt" ||
+              (arguments.tasks.empty() && arguments.models.empty() && arguments.stop_after == 0),
+          "reproduce {}: --task, --model and --stop-after are for rlt; leave them out",
+          arguments.what);
   if (arguments.what == "rlt")
     return reproduce_rlt({.scale = arguments.scale,
                           .only = arguments.only,
+                          .tasks = arguments.tasks,
+                          .models = arguments.models,
+                          .stop_after = arguments.stop_after,
                           .out = arguments.out,
                           .threads = arguments.threads,
                           .json = arguments.json},
@@ -131,13 +139,27 @@ void declare_reproduce(CLI::App& app, int& status) {
                       "recurrence: smoke or cpu");
   command->add_option("--only", arguments->only,
                       "one table, with all its models. rlt: validation, longest, lengths, "
-                      "feedback, alpha, depth16; "
+                      "feedback, steps, alpha, depth16; "
                       "recurrence: conditioning, windows");
+  command
+      ->add_option("--task", arguments->tasks,
+                   "rlt: only these tasks of its tables, by commas: parity,s5-swaps")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      ->add_option("--model", arguments->models,
+                   "rlt: only these models, by commas: \"RLT-1 4+4,transformer 8\"")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  add_whole_number(*command, "--stop-after", arguments->stop_after, 1, INT64_MAX,
+                   "rlt: step at which each run pauses; a later call goes on");
   command->add_flag("--json", arguments->json, "print one JSON object");
   command->footer(
       "What is trained already is not trained again: a stopped call goes on when it is repeated.\n"
       "Example: rondo reproduce laws --data published --out results/laws\n"
       "         rondo reproduce rlt --scale smoke --out results/rlt-smoke\n"
+      "         rondo reproduce rlt --scale paper --task parity --model \"RLT-1 4+4\" "
+      "--stop-after 500 --out results/rlt\n"
       "         rondo reproduce recurrence --scale cpu --out results/recurrence-cpu");
   command->callback([arguments, command, &status] {
     for (const char* option : {"--starts", "--bootstrap", "--seed"})

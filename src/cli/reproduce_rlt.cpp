@@ -50,14 +50,22 @@ RltSeed seed_of(const RunRecord& run, const std::map<std::int64_t, std::int64_t>
   return seed;
 }
 
-/// What the seeds of a run that have ended have on record.
+bool has_failed(const RunRecord& run) {
+  return run.state == RunState::kDiverged || run.state == RunState::kFailed;
+}
+
+/// What the seeds of a run have on record, of those that have not come to their end the course.
 RltResult result_of(const RltRun& run, const Config& config,
                     const std::vector<RunRecord>& records) {
   RltResult result{.task = run.task, .model = run.model.name, .seeds = {}, .failed = 0};
   result.lengths = lengths_of(run, config);
   for (const auto& record : records) {
-    if (record.state != RunState::kFinished) {
+    if (has_failed(record)) {
       ++result.failed;
+      continue;
+    }
+    if (record.state != RunState::kFinished) {
+      result.unfinished.push_back(seed_of(record, result.lengths));
       continue;
     }
     result.seeds.push_back(seed_of(record, result.lengths));
@@ -73,6 +81,7 @@ Config recipe_of(const RltRun& run, const RltScale& scale, const ReproduceRlt& r
   auto set = run.set;
   set.emplace_back("data.source=task");
   if (request.threads > 0) set.push_back(fmt::format("engine.threads={}", request.threads));
+  if (request.stop_after > 0) set.push_back(fmt::format("train.stop_after={}", request.stop_after));
   return read_recipe(find_shipped(scale.recipe).string(), set);
 }
 
@@ -92,9 +101,35 @@ bool train_run(const RltRun& run, const Config& config, const ReproduceRlt& requ
 }
 
 /// Not interrupted: what goes on later is neither a result nor a failure.
-bool ended(const RunRecord& run) {
-  return run.state == RunState::kFinished || run.state == RunState::kDiverged ||
-         run.state == RunState::kFailed;
+bool ended(const RunRecord& run) { return run.state == RunState::kFinished || has_failed(run); }
+
+/// The runs that the request chooses.
+std::vector<RltRun> chosen_runs(const RltScale& scale, std::span<const std::string> tables,
+                                const ReproduceRlt& request) {
+  const auto all = rlt_runs(scale, tables, !request.only.empty() || !request.models.empty());
+  const auto in = [](const std::vector<std::string>& list, const std::string& word) {
+    return std::find(list.begin(), list.end(), word) != list.end();
+  };
+  const auto check = [&](const char* option, const std::vector<std::string>& asked, auto name_of) {
+    std::vector<std::string> known;
+    for (const auto& run : all)
+      if (!in(known, name_of(run))) known.push_back(name_of(run));
+    for (const auto& name : asked)
+      require(in(known, name),
+              "{} {}: not among the runs of these tables at this scale; expected "
+              "one of {}",
+              option, one_line(name), join(known, ", "));
+  };
+  check("--task", request.tasks, [](const RltRun& run) { return run.task; });
+  check("--model", request.models, [](const RltRun& run) { return run.model.name; });
+  std::vector<RltRun> chosen;
+  for (const auto& run : all)
+    if ((request.tasks.empty() || in(request.tasks, run.task)) &&
+        (request.models.empty() || in(request.models, run.model.name)))
+      chosen.push_back(run);
+  require(!chosen.empty(), "--task {} --model {}: these tables have no such run",
+          join(request.tasks, ","), join(request.models, ","));
+  return chosen;
 }
 
 /// Everything that this and earlier calls have trained: a page speaks of all that there is.
@@ -108,11 +143,12 @@ std::vector<RunRecord> read_study(const RltScale& scale, const ReproduceRlt& req
     for (const auto seed : run.seeds) {
       const auto dir = run_dir(run, request) / fmt::format("seed-{}", seed);
       if (!is_run(dir)) continue;
-      if (auto record = read_run(dir); ended(record)) records.push_back(std::move(record));
+      if (auto record = read_run(dir); ended(record) || !record.validations.empty())
+        records.push_back(std::move(record));
     }
     if (records.empty()) continue;
     results.push_back(result_of(run, recipe_of(run, scale, request), records));
-    std::move(records.begin(), records.end(), std::back_inserter(all));
+    std::copy_if(records.begin(), records.end(), std::back_inserter(all), ended);
   }
   return all;
 }
@@ -122,9 +158,9 @@ std::vector<RunRecord> read_study(const RltScale& scale, const ReproduceRlt& req
 void reproduce_rlt(const ReproduceRlt& request, int& status) {
   const auto& scale = rlt_scale(request.scale.empty() ? "smoke" : request.scale);
   const auto names = request.only.empty() ? scale.tables : std::vector{request.only};
-  const auto runs = rlt_runs(scale, names, !request.only.empty());
+  const auto runs = chosen_runs(scale, names, request);
   const fs::path out = request.out;
-  log("{}: {}; {} models and tasks, seeds {}", scale.name, scale.summary, runs.size(),
+  log("{}: {}; models times tasks: {}; seeds {}", scale.name, scale.summary, runs.size(),
       fmt::join(scale.seeds, ", "));
   bool stopped = false;
   for (std::size_t i = 0; i < runs.size() && !stopped; ++i) {

@@ -27,8 +27,8 @@ std::optional<CourseMatch> match_course(const RltResult& result) {
   CourseMatch match{.end = std::numeric_limits<std::int64_t>::max()};
   for (const auto& run : published) match.end = std::min(match.end, run.course.rbegin()->first);
   std::vector<const RltCourse*> ours;
-  for (const auto& seed : result.seeds)
-    if (seed.course.contains(match.end)) ours.push_back(&seed.course);
+  for (const auto* seed : seeds_under_way(result))
+    if (seed->course.contains(match.end)) ours.push_back(&seed->course);
   if (ours.size() < kSeeds) return std::nullopt;
 
   const auto learned = [&](const RltCourse& course) {

@@ -189,15 +189,25 @@ std::vector<RltRun> rlt_runs(const RltScale& scale, std::span<const std::string>
   return runs;
 }
 
+std::vector<const RltSeed*> seeds_under_way(const RltResult& result) {
+  std::vector<const RltSeed*> seeds;
+  for (const auto* list : {&result.seeds, &result.unfinished})
+    for (const auto& seed : *list) seeds.push_back(&seed);
+  return seeds;
+}
+
 std::optional<OverSeeds> measured(std::span<const RltResult> results, const RltCell& cell) {
   std::vector<double> values;
   for (const auto& result : results) {
     if (result.task != cell.task || result.model != cell.model) continue;
+    if (cell.step > 0) {
+      for (const auto* seed : seeds_under_way(result))
+        if (const auto at = seed->course.find(cell.step); at != seed->course.end())
+          values.push_back(100 * at->second);
+      continue;
+    }
     for (const auto& seed : result.seeds) {
-      if (cell.step > 0) {
-        const auto at = seed.course.find(cell.step);
-        if (at != seed.course.end()) values.push_back(100 * at->second);
-      } else if (cell.length == 0) {
+      if (cell.length == 0) {
         values.push_back(100 * seed.validation);
       } else if (const auto at = seed.test.find({cell.metric, cell.length});
                  at != seed.test.end()) {

@@ -97,12 +97,16 @@ struct RltSeed {
 /// length here each was measured.
 struct RltResult {
   std::string task, model;
-  std::vector<RltSeed> seeds;
-  std::size_t failed = 0;  ///< seeds that diverged or failed
+  std::vector<RltSeed> seeds;  ///< that ran to the end
+  std::size_t failed = 0;      ///< seeds that diverged or failed
   /// Of the tests: what a guess gets, and the most frequent answer.
   std::map<std::pair<std::string, std::int64_t>, std::pair<double, double>> rates = {};
   std::map<std::int64_t, std::int64_t> lengths = {};
+  std::vector<RltSeed> unfinished = {};  ///< seeds of which only the course so far is known
 };
+
+/// All seeds whose course is known, those that ran to the end first.
+std::vector<const RltSeed*> seeds_under_way(const RltResult& result);
 
 /// What a cell speaks of, in per cent; nothing when it has not been measured.
 std::optional<OverSeeds> measured(std::span<const RltResult> results, const RltCell& cell);

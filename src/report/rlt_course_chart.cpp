@@ -46,9 +46,10 @@ std::optional<Chart> rlt_course_chart(std::span<const RltResult> results) {
   Json models = Json::array();
   for (const auto& result : results) {
     const auto published = rlt_published_runs(result.model);
-    if (result.task != "parity" || result.seeds.empty() || published.empty()) continue;
+    const auto seeds = seeds_under_way(result);
+    if (result.task != "parity" || seeds.empty() || published.empty()) continue;
     models.push_back(result.model);
-    for (const auto& seed : result.seeds) add(data, result.model, "here", seed.seed, seed.course);
+    for (const auto* seed : seeds) add(data, result.model, "here", seed->seed, seed->course);
     for (const auto& run : published)
       add(data, result.model, "published", std::to_string(run.seed), run.course);
   }

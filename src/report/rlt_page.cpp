@@ -160,6 +160,14 @@ DataTable rlt_course_data(std::span<const RltResult> results) {
       selected.push_back(std::to_string(seed.selected));
       unsolved += step ? 0 : 1;
     }
+    // What has not come to its end may yet be solved, and no checkpoint has been selected.
+    for (const auto& seed : result.unfinished) {
+      seeds.push_back(seed.seed);
+      const auto step = solved_by(seed.course);
+      solved.push_back(step ? std::to_string(*step)
+                            : fmt::format("> {}", seed.course.rbegin()->first));
+      selected.emplace_back("–");
+    }
     // Courses are published of parity only.
     const auto published = result.task == "parity" ? result.model : std::string();
     data.rows.push_back({result.task, result.model, join(seeds, " / "), join(solved, " / "),
@@ -175,11 +183,14 @@ std::string render_rlt_page(const RltPage& page) {
   out += fmt::format("<body>\n<main>\n<h1>{}</h1>\n<p class=\"meta\">{}</p>\n", escape_html(title),
                      escape_html(page.written));
   const auto count = count_claims(page.claims);
+  std::size_t unfinished = 0;
+  for (const auto& result : page.results) unfinished += result.unfinished.size();
   out += fmt::format(
       "<p class=\"lead\">The experiments of arXiv 2610.07591: {}. {} claims, of which {} can be "
-      "tested at this scale and {} came out as published; {} runs.</p>\n",
+      "tested at this scale and {} came out as published; {} runs{}.</p>\n",
       escape_html(page.summary), page.claims.size(), count.testable, count.reproduced,
-      page.runs.runs.size());
+      page.runs.runs.size(),
+      unfinished == 0 ? "" : fmt::format(", and {} that have not come to their end", unfinished));
   out += claims_section(page.claims, "Numbers are means in per cent, lengths the paper's.");
   for (const auto& table : page.tables)
     out += fmt::format(
@@ -194,9 +205,9 @@ std::string render_rlt_page(const RltPage& page) {
   for (const auto& chart : charts) out += chart_section(chart, "");
   out +=
       "<section id=\"course\">\n<h2>When each seed had learned its task</h2>\n<p "
-      "class=\"how\">First "
-      "validation with 99 % right or more, – for never; the step whose checkpoint was selected. "
-      "Beside them the published ones, of 2000 steps.</p>\n" +
+      "class=\"how\">First validation with 99 % right or more, – for never, &gt; N for not by step "
+      "N, as far as the run has come; the step whose checkpoint was selected. Beside them the "
+      "published ones, of 2000 steps.</p>\n" +
       html_of(rlt_course_data(page.results)) + "</section>\n";
   return out + page_end(!charts.empty());
 }

@@ -179,6 +179,27 @@ TEST(RltStudy, CurvesAreJudgedAsBundles) {
       << "near everywhere, but no seed has 99 %";
 }
 
+TEST(RltStudy, ACourseCountsBeforeItsRunHasEnded) {
+  RltResult result{.task = "parity", .model = "RLT-1 4+4", .seeds = {}, .failed = 0};
+  const auto verdict = [&] {
+    for (const auto& judged : judge_rlt(std::vector<RltResult>{result}, 8))
+      if (judged.claim.name == "parity-course") return judged.verdict;
+    return Verdict::kNotReproduced;
+  };
+  for (const auto& run : rlt_published_runs(result.model))
+    result.unfinished.push_back(
+        {.seed = std::to_string(run.seed), .course = run.course, .test = {}});
+  EXPECT_EQ(verdict(), Verdict::kReproduced);
+  const std::vector<RltResult> results = {result};
+  RltCell cell{.task = "parity", .model = result.model};
+  EXPECT_FALSE(measured(results, cell)) << "not after the last step";
+  cell.step = 300;
+  ASSERT_TRUE(measured(results, cell));
+  EXPECT_NEAR(measured(results, cell)->mean, 67.491, 1e-3);
+  result.unfinished.back().course.erase(500);
+  EXPECT_EQ(verdict(), Verdict::kNotTestable) << "one seed has not come so far";
+}
+
 TEST(RltStudy, EachRunIsMadeOnce) {
   for (const char* name : {"smoke", "cpu", "paper"}) {
     const auto& scale = rlt_scale(name);

@@ -27,6 +27,9 @@ TEST(RltCourseChart, OursStandBesideThePublishedOnes) {
   };
   EXPECT_EQ(rows_of("here"), 2);
   EXPECT_EQ(rows_of("published"), 13 + 11 + 9) << "the three curves as far as they go";
+  auto paused = results.front();
+  std::swap(paused.seeds, paused.unfinished);
+  EXPECT_EQ(rlt_course_chart(std::vector<RltResult>{paused})->data.rows.size(), 2U + 13 + 11 + 9);
   const auto spec = Json::parse(chart->spec);
   EXPECT_EQ(spec["params"][0]["bind"]["options"], Json::array({"RLT-1 6+2"}));
   EXPECT_EQ(spec["layer"].size(), 2U);
