@@ -24,6 +24,7 @@ struct ModelConfig {
   RopeScaling rope_scaling = RopeScaling::kNone;
   double norm_eps = 1e-5;
   Init init = Init::kNormal;
+  double residual_divisor = 0.0;
   bool tied_head = false;
   double logit_scale = 1.0;
   double logit_softcap = 0.0;
@@ -66,6 +67,8 @@ struct ModelConfig {
     visit("rope_scaling", self.rope_scaling, "llama3: the frequency scaling of Llama 3.1");
     visit("norm_eps", self.norm_eps, kNotNegative, "epsilon of every RMSNorm");
     visit("init", self.init, "initial values: normal (0.02), scaled (width, depth), uniform");
+    visit("residual_divisor", self.residual_divisor, kNotNegative,
+          "scaled: what outputs into the residual stream start divided by; 0 = stored layers");
     visit("tied_head", self.tied_head, "the head reads the embedding table");
     visit("logit_scale", self.logit_scale, kAboveZero, "factor on the logits");
     visit("logit_softcap", self.logit_softcap, kNotNegative,

@@ -74,6 +74,10 @@ void resolve_model(ModelConfig& model, std::string_view source) {
           "{}: model.kv_heads = {} does not divide model.heads = {}", source, model.kv_heads,
           model.heads);
   if (model.d_ff == 0) model.d_ff = (8 * model.d_model + 1) / 3;
+  require(model.residual_divisor == 0 || model.init == Init::kScaled,
+          "{}: model.residual_divisor = {} belongs to model.init = \"scaled\" and this one is "
+          "\"{}\"; leave it out or change model.init",
+          source, model.residual_divisor, word(model.init));
   if (model.kind == ModelKind::kRlt) return check_rlt(model, source);
   require(
       model.injection != Injection::kNone || model.state_init == StateInit::kPrelude,

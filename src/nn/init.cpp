@@ -21,10 +21,12 @@ double spread(const Parameter& parameter, const ModelConfig& config) {
   if (config.init == Init::kNormal || !hidden) return kUsual;
   const double in = fan_in(parameter), out = fan_out(parameter);
   const double width = 0.5 / std::sqrt(in) * std::min(1.0, std::sqrt(out / in));
+  if (parameter.role != Role::kResidualOutput) return width;
+  if (config.residual_divisor > 0) return width / config.residual_divisor;
   const auto layers = config.kind == ModelKind::kRlt
                           ? config.encoder_layers + config.decoder_layers
                           : config.prelude_layers + config.core_layers + config.coda_layers;
-  return parameter.role == Role::kResidualOutput ? width / static_cast<double>(layers) : width;
+  return width / static_cast<double>(layers);
 }
 
 void fill_uniform(Tensor& value, double limit, const RandomStream& stream) {

@@ -15,7 +15,7 @@ namespace rondo {
 /// | embedding, an RLT's first state | N(0, 0.02) | N(0, 0.02) | N(0, 1) |
 /// | untied head | N(0, 0.02) | N(0, 0.02) | N(0, 0.001) |
 /// | hidden matrix [out, in] | N(0, 0.02) | N(0, 0.5/√in · min(1, √(out/in))) | U(−√(3/in), √(3/in)) |
-/// | matrix into the residual stream | N(0, 0.02) | as above, / stored layers | as above |
+/// | matrix into the residual stream | N(0, 0.02) | as above, / stored layers or `residual_divisor` | as above |
 /// | gains | 1 | 1 | 1 |
 /// | biases | 0 | 0 | 0 |
 /// | dense injection | [I ; 0], or [0 ; I] with injection_init "input", in all three | | |

@@ -32,6 +32,7 @@ rope_base = 10000.0
 rope_scaling = "none"
 norm_eps = 1e-5
 init = "normal"
+residual_divisor = 0.0
 tied_head = false
 logit_scale = 1.0
 logit_softcap = 0.0

@@ -256,6 +256,9 @@ TEST(RecipeErrors, Contradictions) {
        "/ model.heads)"},
       {"[model]\nkv_heads = 3", "r.toml: model.kv_heads = 3 does not divide model.heads = 4"},
       {"[model]\nkv_heads = 8", "r.toml: model.kv_heads = 8 does not divide model.heads = 4"},
+      {"[model]\nresidual_divisor = 2",
+       "r.toml: model.residual_divisor = 2 belongs to model.init = \"scaled\" and this one is "
+       "\"normal\"; leave it out or change model.init"},
       {"[model]\nstate_init = \"zero\"\ninjection = \"none\"",
        "r.toml: model.state_init = \"zero\" with model.injection = \"none\" would never let the "
        "loop see the input; choose an injection or state_init = \"prelude\""},

@@ -84,6 +84,7 @@ Config random_config(std::uint64_t which) {
     config.data.document_mask = false;
   }
   if (model.injection == Injection::kNone) model.state_init = StateInit::kPrelude;
+  if (model.init != Init::kScaled) model.residual_divisor = 0;
   model.layout.clear();
   model.history_window = model.history == HistoryForm::kNone ? 0 : model.history_window + 1;
   model.core_layers += 1;

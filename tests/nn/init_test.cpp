@@ -37,6 +37,9 @@ TEST(Init, ScaledFollowsWidthAndDepth) {
   EXPECT_NEAR(spread(start(output, config)), 0.5 / std::sqrt(200.0) / 4.0, 1e-4);
   const Parameter embedding{.role = Role::kEmbedding, .shape = {300, 200}, .value = {}};
   EXPECT_NEAR(spread(start(embedding, config)), 0.02, 2e-4);
+  config.residual_divisor = 2;
+  EXPECT_NEAR(spread(start(output, config)), 0.5 / std::sqrt(200.0) / 2.0, 2e-4);
+  EXPECT_NEAR(spread(start(wide, config)), 0.5 / 10.0, 1e-3);
 }
 
 TEST(Init, UniformStaysInItsBounds) {
